@@ -212,11 +212,11 @@ func (j *job) loadSets(names []string, want func(string) bool) ([]columns.Set, e
 // loadSummaries reads the tables of summaries.
 func loadSummaries(list []inputs.Set) (sets []columns.Set, err error) {
 	for _, x := range list {
-		made, err := summaryTables(x.Path)
+		s, err := readSummary(x.Path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", report.Plain(x.Path), err)
 		}
-		sets = append(sets, columns.Set{Run: x.Run, Rank: x.Rank, Tables: made})
+		sets = append(sets, columns.Set{Run: x.Run, Rank: x.Rank, Tables: parts.Tables(s)})
 	}
 	return sets, nil
 }

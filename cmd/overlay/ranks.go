@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"overlay/internal/anonymize"
-	"overlay/internal/columns"
 	"overlay/internal/inputs"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
@@ -211,25 +210,17 @@ func readSummaries(sets []inputs.Set) (*inputs.Made[*ranks.Summary], *roster.Ros
 	return all, r, nil
 }
 
+// readSummary reads the summary of a rank.
 func readSummary(dir string) (*ranks.Summary, error) {
-	list, err := summaryTables(dir)
-	if err != nil {
-		return nil, err
-	}
-	return parts.Summary(list)
-}
-
-// summaryTables reads the tables of a summary.
-func summaryTables(dir string) ([]columns.Table, error) {
 	t, err := readTable(filepath.Join(dir, parts.File.Name+".parquet"), parts.File, parts.Schema)
+	var s *ranks.Summary
+	if err == nil {
+		s, err = parts.Summary(t)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s.parquet: %w", parts.File.Name, err)
 	}
-	list, err := parts.FromCells(t)
-	if err != nil {
-		return nil, fmt.Errorf("%s.parquet: %w", parts.File.Name, err)
-	}
-	return list, nil
+	return s, nil
 }
 
 // addTraces finds which ranks the traces are of that stand beside summaries, to be drawn with their events.

@@ -47,10 +47,7 @@ type Summary struct {
 	Given  []Given // by step, most time first
 	Names  []string
 
-	// Why each operation starts when it does, and last why the window ends: Chains[ChainFirst[i]:ChainFirst[i+1]]. ChainFirst is nil where they were not looked for.
-	ChainFirst []int32
-	Chains     []Chain
-	Parts      []Part // of a chain, those of the one before end where its own begin
+	Chains Chains
 
 	Quality map[string]int
 }
@@ -119,40 +116,6 @@ type Run struct {
 	Name  Name
 	Kind  critpath.SegmentKind
 }
-
-// Chain is one way in which the start of an operation followed from an earlier one: not before the end of From, Fixed and all of its parts.
-type Chain struct {
-	From  int32 // operation, -1 for the start of the window
-	First int32 // Parts[First:] up to those of the next chain
-	Fixed int64 // delays, and what nothing changes, ns
-}
-
-// Part is own time in a chain: of one name if that is among those kept, else of the rest of its class, for which Name is 0.
-type Part struct {
-	Name Name
-	Work Work
-	NS   int64
-}
-
-// Work is a class of own time.
-type Work uint8
-
-// The classes.
-const (
-	OnDevice Work = iota // kernels, but for those that communicate
-	Copying              // copies of the device
-	OnThread             // operators and annotations
-	Calling              // calls
-	InPython             // frames
-	NumWorks
-)
-
-func (w Work) String() string {
-	return [NumWorks]string{"compute", "copy", "cpu", "runtime", "python"}[w]
-}
-
-// Host reports whether it is time of threads, else it is of the device.
-func (w Work) Host() bool { return w >= OnThread }
 
 // Step is a profiler step of a rank. Path is the rank's own path clipped to the step, by class. Busy is the work of the
 // step wherever the path is: of the device without communication, and of threads without waiting.
@@ -233,69 +196,6 @@ func (s *Summary) Check() error {
 		}
 	}
 	return s.checkChains()
-}
-
-// checkChains verifies that chains lead forward and end not after what they explain.
-func (s *Summary) checkChains() error {
-	if s.ChainFirst == nil && len(s.Chains)+len(s.Parts) == 0 {
-		return nil
-	}
-	if len(s.ChainFirst) != len(s.Stubs)+1 || s.ChainFirst[0] != 0 || int(s.ChainFirst[len(s.Stubs)]) != len(s.Chains) {
-		return fmt.Errorf("ranks: %d borders of %d chains for %d operations", len(s.ChainFirst), len(s.Chains), len(s.Ops))
-	}
-	first := int32(0)
-	for i := range s.Stubs {
-		if s.ChainFirst[i] > s.ChainFirst[i+1] {
-			return fmt.Errorf("ranks: chains of operation %d: %d to %d", i, s.ChainFirst[i], s.ChainFirst[i+1])
-		}
-		for k := s.ChainFirst[i]; k < s.ChainFirst[i+1]; k++ {
-			c := &s.Chains[k]
-			if c.First < first || int(c.First) > len(s.Parts) || c.From < -1 || int(c.From) >= i {
-				return fmt.Errorf("ranks: chain %d: %+v", k, *c)
-			}
-			first = c.First
-			if sum, ok := s.chainSum(k); !ok || s.ChainFrom(c)+sum > s.from(int32(i)) {
-				return fmt.Errorf("ranks: chain %d ends after operation %d starts", k, i)
-			}
-		}
-	}
-	return nil
-}
-
-// chainSum is how long a chain is; false where a part of it cannot be.
-func (s *Summary) chainSum(k int32) (sum int64, ok bool) {
-	const most = 1 << 59
-	sum = s.Chains[k].Fixed
-	for _, p := range s.PartsOf(k) {
-		if p.NS <= 0 || p.NS > most || sum > most || sum < -most || p.Work >= NumWorks || int(p.Name) >= len(s.Names) {
-			return sum, false
-		}
-		sum += p.NS
-	}
-	return sum, sum <= most && sum >= -most
-}
-
-// ChainLen is how long a chain was.
-func (s *Summary) ChainLen(k int32) int64 {
-	sum, _ := s.chainSum(k)
-	return sum
-}
-
-// ChainFrom is when what a chain follows from was over.
-func (s *Summary) ChainFrom(c *Chain) int64 {
-	if c.From < 0 {
-		return s.Window[0]
-	}
-	return s.Ops[c.From].End
-}
-
-// PartsOf are the parts of a chain.
-func (s *Summary) PartsOf(k int32) []Part {
-	to := int32(len(s.Parts))
-	if int(k)+1 < len(s.Chains) {
-		to = s.Chains[k+1].First
-	}
-	return s.Parts[s.Chains[k].First:to]
 }
 
 // from is where a stub starts.

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"overlay/internal/columns"
@@ -14,7 +15,7 @@ import (
 var File = columns.Table{Name: "summary", About: "what the other ranks of its job need to know of a rank: each value of its tables, column by column", Cols: []columns.Column{
 	{Column: tables.Column{Name: "part", Unit: tables.Text, About: "name of the table, without summary_"}, Type: columns.Text},
 	{Column: tables.Column{Name: "field", Unit: tables.Text, About: "name of the column"}, Type: columns.Text},
-	{Column: tables.Column{Name: "value", Unit: tables.ID, About: "of a number, else 0"}, Type: columns.Int64, Mixed: true},
+	{Column: tables.Column{Name: "more", Unit: tables.ID, About: "of a number: what it is more than is to be expected; else 0"}, Type: columns.Int64, Mixed: true},
 	{Column: tables.Column{Name: "text", Unit: tables.Text, About: "of a text, else empty"}, Type: columns.Text},
 }}
 
@@ -22,7 +23,7 @@ var File = columns.Table{Name: "summary", About: "what the other ranks of its jo
 const (
 	partCol = iota
 	fieldCol
-	valueCol
+	moreCol
 	textCol
 )
 
@@ -55,9 +56,10 @@ func (x *symbols) data() columns.Data {
 func Cells(s *ranks.Summary) columns.Table {
 	var part, field, text symbols
 	var values []int64
+	b := unpacked(s)
 	for k := range forms {
 		f := &forms[k]
-		rows := f.rows(s)
+		rows := f.rows(b)
 		for i := range f.cols {
 			c := &f.cols[i]
 			part.add(partOf(f.name), rows)
@@ -65,9 +67,9 @@ func Cells(s *ranks.Summary) columns.Table {
 			for row := range rows {
 				v, word := int64(0), ""
 				if c.text != nil {
-					word = c.text(s, row)
+					word = c.text(b, row)
 				} else {
-					v = c.get(s, row)
+					v = c.more(b, row)
 				}
 				values = append(values, v)
 				text.add(word, 1)
@@ -82,8 +84,11 @@ func Cells(s *ranks.Summary) columns.Table {
 
 func partOf(table string) string { return strings.TrimPrefix(table, File.Name+"_") }
 
-// FromCells makes of the table File the tables that it holds, in the order of Empty. Columns that are not known are left out.
-func FromCells(t columns.Table) ([]columns.Table, error) {
+// Summary makes a summary of the table File. Columns that are not known are left out.
+func Summary(t columns.Table) (*ranks.Summary, error) {
+	if t.Rows > math.MaxInt32 {
+		return nil, fmt.Errorf("%d rows are too many", t.Rows)
+	}
 	type span struct{ from, rows int }
 	known := map[[2]string]span{}
 	at := func(row int) (part, field uint32) {
@@ -105,27 +110,47 @@ func FromCells(t columns.Table) ([]columns.Table, error) {
 		}
 		known[[2]string{part, field}] = span{from, row - from}
 	}
-	list := Empty()
-	for k := range list {
-		part := partOf(list[k].Name)
-		for i, c := range list[k].Cols {
-			x, there := known[[2]string{part, c.Name}]
-			if i == 0 {
-				list[k].Rows = x.rows
-			}
-			if !there && forms[k].cols[i].later {
-				list[k].Data = append(list[k].Data, columns.Data{Int: func(int) (int64, bool) { return 0, true }, Str: func(int) (string, bool) { return "", true }})
+	b := &builder{Summary: &ranks.Summary{Quality: map[string]int{}}}
+	for k := range forms {
+		f := &forms[k]
+		rows := known[[2]string{partOf(f.name), f.cols[0].name}].rows
+		if f.name == rankTable && rows != 1 {
+			return nil, fmt.Errorf("%s: expected one row", rankTable)
+		}
+		if f.make(b, rows); b.err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, b.err)
+		}
+		for i := range f.cols {
+			c := &f.cols[i]
+			x, there := known[[2]string{partOf(f.name), c.name}]
+			if !there && c.later {
 				continue
 			}
-			if x.rows != list[k].Rows {
-				return nil, fmt.Errorf("part %s: column %s has %d rows of %d", part, c.Name, x.rows, list[k].Rows)
+			if x.rows != rows {
+				return nil, fmt.Errorf("part %s: column %s has %d rows of %d", partOf(f.name), c.name, x.rows, rows)
 			}
-			d := columns.Data{Int: func(row int) (int64, bool) { return t.Data[valueCol].Int(x.from + row) }}
-			if c.Type == columns.Text {
-				d = columns.Data{Str: func(row int) (string, bool) { return t.Data[textCol].Text(x.from + row) }}
+			for row := range rows {
+				if c.text != nil {
+					v, _ := t.Data[textCol].Text(x.from + row)
+					c.setText(b, row, v)
+				} else {
+					v, _ := t.Data[moreCol].Int(x.from + row)
+					c.put(b, row, v)
+				}
 			}
-			list[k].Data = append(list[k].Data, d)
+			if b.err != nil {
+				return nil, fmt.Errorf("%s, column %s: %w", f.name, c.name, b.err)
+			}
+		}
+		if f.name == "summary_names" {
+			b.names = make(map[string]ranks.Name, len(b.Names))
+			for i, n := range b.Names {
+				b.names[n] = ranks.Name(i)
+			}
 		}
 	}
-	return list, nil
+	if err := b.finish(); err != nil {
+		return nil, err
+	}
+	return b.Summary, nil
 }

@@ -3,8 +3,8 @@
 package parts
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -16,7 +16,7 @@ import (
 )
 
 // Schema names the form of the file.
-const Schema = "overlay-summary/3"
+const Schema = "overlay-summary/4"
 
 // Tables that messages name.
 const (
@@ -29,7 +29,7 @@ const (
 // form is a table of summaries: how many rows it has, how room is made for them, and its columns.
 type form struct {
 	name, about string
-	rows        func(*ranks.Summary) int
+	rows        func(*builder) int
 	make        func(*builder, int)
 	cols        []col
 }
@@ -40,22 +40,168 @@ type col struct {
 	unit        tables.Unit
 	near        bool
 	later       bool // files of this form that are older do not have it
-	get         func(s *ranks.Summary, i int) int64
+	get         func(b *builder, i int) int64
 	set         func(b *builder, i int, v int64)
-	text        func(s *ranks.Summary, i int) string
+	text        func(b *builder, i int) string
 	setText     func(b *builder, i int, v string)
+	guess       func(b *builder, i int) int64 // what a number is likely to be, by what is read before it; nil for 0
 }
 
-// builder is a summary that is being read.
+// beyond is a column of which the file keeps only what its numbers are more than a guess: most such differences are small, or none.
+func (c col) beyond(guess func(b *builder, i int) int64) col {
+	c.guess = guess
+	return c
+}
+
+// more is what the file keeps of a number.
+func (c *col) more(b *builder, i int) int64 {
+	if c.guess == nil {
+		return c.get(b, i)
+	}
+	return c.get(b, i) - c.guess(b, i)
+}
+
+// put takes what the file has kept of a number.
+func (c *col) put(b *builder, i int, more int64) {
+	if c.guess != nil {
+		more += c.guess(b, i)
+	}
+	c.set(b, i, more)
+}
+
+// builder is a summary that is being written or read, and what is kept otherwise in tables.
 type builder struct {
 	*ranks.Summary
-	names               map[string]ranks.Name
-	runs                []int32 // of each stub
-	chainOf, chainParts []int32 // of each chain: its operation, and how many parts it has
-	to                  []int64 // where each stub ends
-	ends                []critpath.StubEnd
-	reasons             []string
-	err                 error
+	names      map[string]ranks.Name
+	runs       []int32 // of each stub
+	to         []int64 // where each stub ends
+	ends       []critpath.StubEnd
+	chains     []chain
+	chainParts []int32 // of each chain: how many it has
+	parts      []part
+	partFirst  []int32 // parts of chain i: parts[partFirst[i]:partFirst[i+1]]
+	reasons    []string
+	err        error
+}
+
+// chain is one of the operation of.
+type chain struct {
+	of, from int32
+	fixed    int64
+}
+
+// part is one of a chain.
+type part struct {
+	ranks.PartOf
+	ns int64
+}
+
+// unpacked is a summary to be written.
+func unpacked(s *ranks.Summary) *builder {
+	b := &builder{Summary: s}
+	for i := range s.Stubs {
+		end, _ := s.Stubs[i].End()
+		b.runs, b.to, b.ends = append(b.runs, s.First[i+1]-s.First[i]), append(b.to, s.To(int32(i))), append(b.ends, end)
+	}
+	b.partFirst = append(b.partFirst, 0)
+	if s.Chains.Known() {
+		r := ranks.ChainReader{}
+		for op := range int32(len(s.Stubs)) {
+			for r.Read(&s.Chains, op, 0); r.Next(); {
+				b.chains, b.chainParts = append(b.chains, chain{op, r.From, r.Fixed}), append(b.chainParts, int32(len(r.Parts)))
+				for _, p := range r.Parts {
+					b.parts = append(b.parts, part{s.Chains.Of[p.Of], p.NS})
+				}
+				b.partFirst = append(b.partFirst, int32(len(b.parts)))
+			}
+		}
+	}
+	b.reasons = slices.Sorted(maps.Keys(s.Quality))
+	return b
+}
+
+// opBefore is the operation before another.
+func (b *builder) opBefore(i int) *ranks.Op {
+	if i == 0 {
+		return &ranks.Op{Start: b.Window[0], Launch: b.Window[0]}
+	}
+	return &b.Ops[i-1]
+}
+
+// startOf is when an operation starts, or the window ends.
+func (b *builder) startOf(i int32) int64 {
+	if i >= 0 && int(i) < len(b.Ops) {
+		return b.Ops[i].Start
+	}
+	return b.Window[1]
+}
+
+// endOf is when an operation ends; the start of the window where there is none.
+func (b *builder) endOf(i int32) int64 {
+	if i >= 0 && int(i) < len(b.Ops) {
+		return b.Ops[i].End
+	}
+	return b.Window[0]
+}
+
+// met is when what a stub meets is over, or starts.
+func (b *builder) met(stub int) int64 {
+	end, ref := b.Stubs[stub].End()
+	if end == critpath.AtStub {
+		return b.startOf(ref)
+	}
+	return b.endOf(ref)
+}
+
+// restOfStub is what the last run of a stub takes; 0 for the others.
+func (b *builder) restOfStub(run int) int64 {
+	stub := owner(b.First, run)
+	if run+1 < int(b.First[stub+1]) {
+		return 0
+	}
+	rest := b.startOf(int32(stub)) - b.to[stub]
+	for _, r := range b.Runs[b.First[stub]:run] {
+		rest -= r.Dur
+	}
+	return rest
+}
+
+// between is how long after the end of what it follows from a chain's operation started.
+func (b *builder) between(c *chain) int64 { return b.startOf(c.of) - b.endOf(c.from) }
+
+// restOfChain is what the last part of a chain takes if the chain is what was waited for; 0 for the others.
+func (b *builder) restOfChain(p int) int64 {
+	k := owner(b.partFirst, p)
+	if p+1 < int(b.partFirst[k+1]) {
+		return 0
+	}
+	rest := b.between(&b.chains[k]) - b.chains[k].fixed
+	for _, x := range b.parts[b.partFirst[k]:p] {
+		rest -= x.ns
+	}
+	return rest
+}
+
+// owner is of which a row is, by where those of each begin.
+func owner(first []int32, row int) int {
+	at, _ := slices.BinarySearch(first, int32(row+1))
+	return at - 1
+}
+
+// borders are where rows begin that belong to others, each of which has so many.
+func (b *builder) borders(counts []int32, rows int) []int32 {
+	list, sum := make([]int32, 1, len(counts)+1), int64(0)
+	for _, n := range counts {
+		if sum += int64(n); n < 0 || sum > int64(rows) {
+			b.fail("%d rows of one of them, and there are %d of all", n, rows)
+			return nil
+		}
+		list = append(list, int32(sum))
+	}
+	if sum != int64(rows) {
+		b.fail("%d rows, and %d that belong to something", rows, sum)
+	}
+	return list
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -111,61 +257,26 @@ func Empty() []columns.Table {
 	return list
 }
 
-// Summary makes a summary of its tables, in the order of Empty.
-func Summary(list []columns.Table) (*ranks.Summary, error) {
-	b := &builder{Summary: &ranks.Summary{Quality: map[string]int{}}}
-	if len(list) != len(forms) || list[0].Rows != 1 {
-		return nil, fmt.Errorf("%s: expected one row", rankTable)
-	}
+// Tables are those of a summary.
+func Tables(s *ranks.Summary) []columns.Table {
+	b, list := unpacked(s), Empty()
 	for k := range forms {
-		f, t := &forms[k], &list[k]
-		if t.Rows > math.MaxInt32 {
-			return nil, fmt.Errorf("%s: too many rows", f.name)
-		}
-		f.make(b, t.Rows)
-		for i := range f.cols {
-			c := &f.cols[i]
-			for row := range t.Rows {
-				if c.text != nil {
-					v, _ := t.Data[i].Text(row)
-					c.setText(b, row, v)
-				} else {
-					v, _ := t.Data[i].Int(row)
-					c.set(b, row, v)
-				}
+		list[k].Rows = forms[k].rows(b)
+		for i := range forms[k].cols {
+			c := &forms[k].cols[i]
+			d := columns.Data{Int: func(row int) (int64, bool) { return c.get(b, row), true }}
+			if c.text != nil {
+				d = columns.Data{Str: func(row int) (string, bool) { return c.text(b, row), true }}
 			}
-			if b.err != nil {
-				return nil, fmt.Errorf("%s, column %s: %w", f.name, c.name, b.err)
-			}
-		}
-		if f.name == "summary_names" {
-			b.names = make(map[string]ranks.Name, len(b.Names))
-			for i, n := range b.Names {
-				b.names[n] = ranks.Name(i)
-			}
+			list[k].Data = append(list[k].Data, d)
 		}
 	}
-	if err := b.finish(); err != nil {
-		return nil, err
-	}
-	return b.Summary, nil
+	return list
 }
 
 // finish puts together what stands in several tables, and checks it.
 func (b *builder) finish() error {
-	sum := int64(0)
-	b.First = make([]int32, 0, len(b.runs)+1)
-	for _, n := range b.runs {
-		b.First = append(b.First, int32(sum))
-		if sum += int64(n); n < 0 || sum > int64(len(b.Runs)) {
-			return fmt.Errorf("summary_stubs: %d runs of a stub, and there are %d of all", n, len(b.Runs))
-		}
-	}
-	b.First = append(b.First, int32(sum))
-	if int(sum) != len(b.Runs) {
-		return fmt.Errorf("summary_runs: %d rows, and stubs have %d", len(b.Runs), sum)
-	}
-	if err := b.chains(); err != nil {
+	if err := b.packChains(); err != nil {
 		return err
 	}
 	if b.Window[1] < b.Window[0] || b.Window[0] < math.MinInt64/4 || b.Window[1] > math.MaxInt64/4 || b.Rank < 0 {
@@ -207,46 +318,32 @@ func (b *builder) finish() error {
 	return nil
 }
 
-// chains puts chains together with their operations and parts.
-func (b *builder) chains() error {
-	if len(b.Chains) == 0 {
-		if len(b.Parts) > 0 {
-			return fmt.Errorf("%s: %d rows, and there are no chains", partsTable, len(b.Parts))
-		}
+// packChains puts chains together with their operations and parts.
+func (b *builder) packChains() error {
+	if len(b.chains) == 0 {
 		return nil
 	}
-	b.ChainFirst = make([]int32, 1, len(b.Stubs)+1)
-	sum := int64(0)
-	for i := range b.Chains {
-		of, n := int(b.chainOf[i]), b.chainParts[i]
-		if of < len(b.ChainFirst)-1 || of >= len(b.Stubs) {
-			return fmt.Errorf("%s: row %d is of operation %d of %d", chainsTable, i, of, len(b.Stubs))
+	var kinds []ranks.PartOf
+	list, at := make([]ranks.Part, len(b.parts)), map[ranks.PartOf]int32{}
+	for i, p := range b.parts {
+		k, ok := at[p.PartOf]
+		if !ok {
+			k = int32(len(kinds))
+			kinds, at[p.PartOf] = append(kinds, p.PartOf), k
 		}
-		for len(b.ChainFirst) <= of {
-			b.ChainFirst = append(b.ChainFirst, int32(i))
-		}
-		b.Chains[i].First = int32(sum)
-		if sum += int64(n); n < 0 || sum > int64(len(b.Parts)) {
-			return fmt.Errorf("%s: %d parts of a chain, and there are %d of all", chainsTable, n, len(b.Parts))
-		}
+		list[i] = ranks.Part{Of: k, NS: p.ns}
 	}
-	if sum != int64(len(b.Parts)) {
-		return fmt.Errorf("%s: %d rows, and chains have %d", partsTable, len(b.Parts), sum)
-	}
-	for len(b.ChainFirst) <= len(b.Stubs) {
-		b.ChainFirst = append(b.ChainFirst, int32(len(b.Chains)))
+	next, of := 0, make([]ranks.Chain, 0, 8)
+	b.Chains = ranks.MakeChains(len(b.Stubs), kinds, func(op int) []ranks.Chain {
+		for of = of[:0]; next < len(b.chains) && int(b.chains[next].of) == op; next++ {
+			of = append(of, ranks.Chain{From: b.chains[next].from, Fixed: b.chains[next].fixed, Parts: list[b.partFirst[next]:b.partFirst[next+1]]})
+		}
+		return of
+	})
+	if next < len(b.chains) {
+		return fmt.Errorf("%s: row %d is of operation %d of %d, or out of order", chainsTable, next, b.chains[next].of, len(b.Stubs))
 	}
 	return nil
-}
-
-// reasons are the keys of the quality of a summary, in order.
-func reasons(s *ranks.Summary) []string {
-	list := make([]string, 0, len(s.Quality))
-	for r := range s.Quality {
-		list = append(list, r)
-	}
-	slices.SortFunc(list, cmp.Compare)
-	return list
 }
 
 func stubEnd(e critpath.StubEnd) string { return [...]string{"start", "operation", "stub"}[e] }

@@ -15,14 +15,28 @@ type joined struct {
 	more   []int64 // per port: what the bytes of the others add to its transfer
 }
 
-// dropped is the slack of a chain that leads from one collective to another that is done with it.
-const dropped = int64(1) << 60
+// drops reports whether a chain of a port says only that it came behind another one that is done with it.
+func (j *joined) drops(m *Model, p int32, c *ranks.Chain) bool {
+	if j == nil || j.behind[p] < 0 || c.From < 0 {
+		return false
+	}
+	x, first := &m.Job.Members[m.member[p]], m.first[m.member[p]]
+	return j.endOf(first+c.From) == j.endOf(p) && inOrder(x, p-first, c)
+}
+
+// endOf is the last of those with which a port is done.
+func (j *joined) endOf(p int32) int32 {
+	if j.with[p] >= 0 {
+		return j.with[p]
+	}
+	return p
+}
 
 // Joined is the job with the all-reduces of groups put together until they have so many bytes, by step. It is an error where that cannot be said of one of the groups.
 func (m *Model) Joined(of func(*ranks.JobGroup) bool, size int64) (*Model, error) {
 	n := *m
-	n.slack, n.transfer, n.last = slices.Clone(m.slack), slices.Clone(m.transfer), slices.Clone(m.last)
-	n.joined = &joined{with: slices.Repeat([]int32{-1}, len(m.start)), behind: slices.Repeat([]int32{-1}, len(m.start)), more: make([]int64, len(m.start))}
+	n.last = slices.Clone(m.last)
+	n.joined = &joined{with: slices.Repeat([]int32{-1}, len(m.last)), behind: slices.Repeat([]int32{-1}, len(m.last)), more: make([]int64, len(m.last))}
 	some := false
 	for g, rows := range m.rows() {
 		if !of(&m.Job.Groups[g]) {
@@ -103,25 +117,26 @@ func (m *Model) joins(list []int32, next int32) (can, shows bool) {
 		if first < 0 || last < 0 || last >= r.Op || x.Kinds[x.Ops[last].Kind].Dtype != x.Kinds[x.Ops[r.Op].Kind].Dtype || x.Kinds[x.Ops[last].Kind].Stream != x.Kinds[x.Ops[r.Op].Kind].Stream {
 			return false, false
 		}
-		needs, least := make([]bool, r.Op+1-first), dropped
+		needs, least, some, c := make([]bool, r.Op+1-first), int64(0), false, ranks.ChainReader{}
 		for o := first; o <= r.Op; o++ {
 			if o > last && o < r.Op && x.Kinds[x.Ops[o].Kind].Stream == x.Kinds[x.Ops[r.Op].Kind].Stream {
 				return false, false
 			}
 			needs[o-first] = o < r.Op && slices.Contains(list, x.In[o])
-			for k := x.ChainFirst[o]; k < x.ChainFirst[o+1]; k++ {
-				from, slack := x.Chains[k].From, m.slack[m.chains[r.Member]+k]
+			for c.Read(&x.Chains, o, 0); c.Next(); {
 				switch {
-				case inOrder(x, o, k):
-				case from >= first && needs[from-first]:
+				case inOrder(x, o, &c.Chain):
+				case c.From >= first && needs[c.From-first]:
 					needs[o-first] = true
-				case o == r.Op && slack < least:
-					least = slack
-					shows = shows || from < 0 || m.end(m.first[r.Member]+from) <= m.end(m.first[r.Member]+last)
+				case o == r.Op:
+					if s := slack(x, o, &c.Chain); !some || s < least {
+						least, some = s, true
+						shows = shows || c.From < 0 || m.end(m.first[r.Member]+c.From) <= m.end(m.first[r.Member]+last)
+					}
 				}
 			}
 		}
-		if needs[r.Op-first] || least == dropped {
+		if needs[r.Op-first] || !some {
 			return false, false
 		}
 	}
@@ -129,9 +144,8 @@ func (m *Model) joins(list []int32, next int32) (can, shows bool) {
 }
 
 // inOrder reports whether a chain of an operation says nothing but that it came behind another on its stream.
-func inOrder(x *ranks.Member, op, chain int32) bool {
-	from := x.Chains[chain].From
-	return from >= 0 && len(x.PartsOf(chain)) == 0 && x.Kinds[x.Ops[from].Kind].Stream == x.Kinds[x.Ops[op].Kind].Stream
+func inOrder(x *ranks.Member, op int32, c *ranks.Chain) bool {
+	return c.From >= 0 && len(c.Parts) == 0 && x.Kinds[x.Ops[c.From].Kind].Stream == x.Kinds[x.Ops[op].Kind].Stream
 }
 
 // opOf is the operation of a member in an instance, of which it is the one at a place; -1 where it is not.
@@ -147,20 +161,14 @@ func (m *Model) opOf(instance int32, place int, member int32) int32 {
 func (m *Model) join(list []int32) {
 	end := &m.Job.Instances[list[len(list)-1]]
 	for i, r := range m.Job.Of[end.First : end.First+end.N] {
-		x, first, before := &m.Job.Members[r.Member], m.first[r.Member], int32(-1)
+		first, before := m.first[r.Member], int32(-1)
 		for _, k := range list {
 			o := m.opOf(k, i, r.Member)
 			p := first + o
-			if m.joined.behind[p] = before; before >= 0 {
-				for c := x.ChainFirst[o]; c < x.ChainFirst[o+1]; c++ {
-					if inOrder(x, o, c) && slices.Contains(list, x.In[x.Chains[c].From]) {
-						m.slack[m.chains[r.Member]+c] = dropped
-					}
-				}
-			}
+			m.joined.behind[p] = before
 			if before = p; o < r.Op {
 				m.joined.with[p] = first + r.Op
-				m.joined.more[first+r.Op] += max(m.transfer[p]-max(m.latency()[k], 0), 0)
+				m.joined.more[first+r.Op] += max(m.transfer(p)-max(m.latency()[k], 0), 0)
 			}
 		}
 	}

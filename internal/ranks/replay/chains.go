@@ -57,20 +57,14 @@ type chain struct {
 	parts []whatif.Weight
 }
 
-// kind is what parts may be of.
-type kind struct {
-	name ranks.Name
-	work ranks.Work
-}
-
 type finder struct {
 	s      *ranks.Summary
 	g      *graph.Graph
 	named  *trace.Trace
 	names  map[string]ranks.Name
-	kinds  []kind    // first the classes, then the names that are kept
-	kindOf []int8    // per activity: the kind of its own time, -1 for none
-	of     [][]chain // per operation, and of the end of the window
+	kinds  []ranks.PartOf // first the classes, then the names that are kept
+	kindOf []int8         // per activity: the kind of its own time, -1 for none
+	of     [][]chain      // per operation, and of the end of the window
 	sizes  []int64
 }
 
@@ -97,7 +91,7 @@ func (f *finder) number(m *whatif.Model) {
 		f.names[n] = ranks.Name(i)
 	}
 	for w := range ranks.NumWorks {
-		f.kinds = append(f.kinds, kind{work: w})
+		f.kinds = append(f.kinds, ranks.PartOf{Work: w})
 	}
 	type sum struct {
 		sym  trace.Sym
@@ -131,7 +125,7 @@ func (f *finder) number(m *whatif.Model) {
 	slot := make([]int8, len(f.named.Syms)) // 0: not kept
 	for _, x := range list[:min(namesKept, len(list))] {
 		if n, ok := f.name(x.sym); ok {
-			k := kind{n, x.work}
+			k := ranks.PartOf{Name: n, Work: x.work}
 			at := slices.Index(f.kinds, k)
 			if at < 0 {
 				at = len(f.kinds)
@@ -141,7 +135,7 @@ func (f *finder) number(m *whatif.Model) {
 		}
 	}
 	for a, w := range f.kindOf {
-		if k := slot[f.named.Events[shown[a]].Name]; k != 0 && int8(f.kinds[k].work) == w {
+		if k := slot[f.named.Events[shown[a]].Name]; k != 0 && int8(f.kinds[k].Work) == w {
 			f.kindOf[a] = k
 		}
 	}
@@ -244,7 +238,7 @@ func (f *finder) fold(list []whatif.Weight) []whatif.Weight {
 	kept := make([]whatif.Weight, 0, partsKept)
 	for _, w := range list {
 		if w.Kind < int(ranks.NumWorks) || w.NS < least {
-			rest[f.kinds[w.Kind].work] += w.NS
+			rest[f.kinds[w.Kind].Work] += w.NS
 		} else {
 			kept = append(kept, w)
 		}
@@ -260,16 +254,14 @@ func (f *finder) fold(list []whatif.Weight) []whatif.Weight {
 
 // write puts the chains into the summary.
 func (f *finder) write() {
-	s := f.s
-	s.ChainFirst = make([]int32, 1, len(f.of)+1)
-	for _, list := range f.of {
-		for _, c := range list {
-			s.Chains = append(s.Chains, ranks.Chain{From: c.from, First: int32(len(s.Parts)), Fixed: c.fixed})
+	f.s.Chains = ranks.MakeChains(len(f.of), f.kinds, func(op int) (list []ranks.Chain) {
+		for _, c := range f.of[op] {
+			x := ranks.Chain{From: c.from, Fixed: c.fixed}
 			for _, p := range c.parts {
-				s.Parts = append(s.Parts, ranks.Part{Name: f.kinds[p.Kind].name, Work: f.kinds[p.Kind].work, NS: p.NS})
+				x.Parts = append(x.Parts, ranks.Part{Of: int32(p.Kind), NS: p.NS})
 			}
+			list = append(list, x)
 		}
-		s.ChainFirst = append(s.ChainFirst, int32(len(s.Chains)))
-	}
-	s.Chains, s.Parts = slices.Clip(s.Chains), slices.Clip(s.Parts)
+		return list
+	})
 }

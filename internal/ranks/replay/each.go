@@ -87,9 +87,10 @@ func (m *Model) Each(what string) (list, left []Part, err error) {
 	numbers, steps := m.numbers()
 	answers, ends := make([]Answer, len(questions)), make([][]int64, len(questions))
 	par.Each(len(questions), func(i int) {
-		starts, then, _ := m.replay(questions[i])
-		answers[i] = m.answerOf(starts, then)
-		ends[i] = m.stepEnds(len(numbers), steps, then, answers[i].Window)
+		x := m.replay(questions[i])
+		answers[i] = m.answerOf(x)
+		ends[i] = m.stepEnds(len(numbers), steps, x.later, answers[i].Window)
+		m.runs.Put(x)
 	})
 	for i := range list {
 		list[i].Saved, list[i].Costs = answers[2*i+1].Saved, answers[2*i+2].Window-answers[0].Window

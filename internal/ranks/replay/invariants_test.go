@@ -75,16 +75,20 @@ func TestNothing(t *testing.T) {
 		chains, ports := 0, 0
 		for i := range m.Job.Members {
 			x := &m.Job.Members[i]
-			chains, ports = chains+len(x.Chains), ports+len(x.Stubs)
-			for o := range x.Stubs {
-				at, k := x.Window[1], x.ChainFirst[o]
-				if o < len(x.Ops) {
+			ports += len(x.Stubs)
+			c := ranks.ChainReader{}
+			for o := range int32(len(x.Stubs)) {
+				at := x.Window[1]
+				if int(o) < len(x.Ops) {
 					at = x.Ops[o].Start
 				}
-				if k == x.ChainFirst[o+1] {
+				if c.Read(&x.Chains, o, 0); !c.Next() {
 					t.Errorf("%s: rank %d, operation %d has no chain", name, x.Rank, o)
-				} else if end := x.ChainFrom(&x.Chains[k]) + x.ChainLen(k); end != at {
+				} else if end := x.ChainFrom(c.From) + c.Len(); end != at {
 					t.Errorf("%s: rank %d, operation %d: the chain ends at %d, %d before the start", name, x.Rank, o, end, at-end)
+				}
+				for chains++; c.Next(); {
+					chains++
 				}
 			}
 		}
@@ -188,22 +192,21 @@ func byHand(t *testing.T, ops [][][2]int64, chains [][][]ranks.Chain, end int64,
 	t.Helper()
 	j := &ranks.Job{Window: [2]int64{0, end}, Step: -1}
 	for r := range ops {
-		s := &ranks.Summary{Rank: ranks.Rank(r), Window: [2]int64{0, end}, Names: []string{""}, Kinds: []ranks.Kind{{}}, ChainFirst: []int32{0}}
+		s := &ranks.Summary{Rank: ranks.Rank(r), Window: [2]int64{0, end}, Names: []string{""}, Kinds: []ranks.Kind{{}}}
 		x := ranks.Member{Summary: s, End: end}
 		for _, o := range ops[r] {
 			s.Ops, x.In = append(s.Ops, ranks.Op{Start: o[0], End: o[1]}), append(x.In, -1)
 		}
 		s.Stubs = make([]ranks.Stub, len(s.Ops)+1)
-		for _, list := range chains[r] {
-			for _, c := range list { // Fixed is time of threads, if it is above 0
-				c.First = int32(len(s.Parts))
+		s.Chains = ranks.MakeChains(len(s.Stubs), []ranks.PartOf{{Work: ranks.OnThread}}, func(op int) (list []ranks.Chain) {
+			for _, c := range chains[r][op] { // Fixed is time of threads, if it is above 0
 				if c.Fixed > 0 {
-					s.Parts, c.Fixed = append(s.Parts, ranks.Part{Work: ranks.OnThread, NS: c.Fixed}), 0
+					c.Parts, c.Fixed = []ranks.Part{{NS: c.Fixed}}, 0
 				}
-				s.Chains = append(s.Chains, c)
+				list = append(list, c)
 			}
-			s.ChainFirst = append(s.ChainFirst, int32(len(s.Chains)))
-		}
+			return list
+		})
 		j.Members = append(j.Members, x)
 	}
 	for i, refs := range instances {

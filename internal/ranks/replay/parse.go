@@ -222,8 +222,13 @@ func (p *Parser) near(word string) string {
 	time := map[string]int64{}
 	for i := range p.Model.Job.Members {
 		x := &p.Model.Job.Members[i]
-		for _, part := range x.Parts {
-			time[x.Names[part.Name]] += part.NS
+		c := ranks.ChainReader{}
+		for o := range int32(len(x.Stubs)) {
+			for c.Read(&x.Chains, o, 0); c.Next(); {
+				for _, part := range c.Parts {
+					time[x.Names[x.Chains.Of[part.Of].Name]] += part.NS
+				}
+			}
 		}
 	}
 	delete(time, "")

@@ -18,7 +18,7 @@ func TestScenario(t *testing.T) {
 	parse := replay.Parser{Model: m, Shown: strings.ToUpper}
 	name := ""
 	for x, i := m.Job.Members[1], 0; name == ""; i++ {
-		name = x.Names[x.Parts[i].Name]
+		name = x.Names[x.Chains.Of[i].Name]
 	}
 	step := fmt.Sprint(m.Job.Members[0].Steps[0].Number)
 	group := m.Job.Groups[0].Name

@@ -10,8 +10,8 @@
 // delays and own time since. Over ranks an operation ends a transfer after the last of its members came. So a job is a graph of maxima, and a question, which makes own
 // time or transfers longer or shorter, takes one pass over it.
 //
-// What is computed is by how much each start and each end is later than recorded. A replay of nothing moves nothing, to the ns, and what a clock shows does not matter. Of
-// several chains of a start those that came earlier have slack: by so much they may become longer before they move it.
+// What is computed is when each port starts, and by how much it ends later than recorded. A replay of nothing moves nothing, to the ns, and what a clock shows does not matter.
+// Of several chains of a start those that came earlier have slack: by so much they may become longer before they move it.
 //
 // Times are int64 ns. The same job and questions give the same answers on any number of processors.
 package replay
@@ -36,25 +36,35 @@ type Model struct {
 
 	first  []int32 // per member: its first port; ports are its operations and last the end of its window
 	member []int32 // per port
-	slack  []int64 // per chain of all members, in order: how much later it may end and move nothing
-	chains []int32 // per member: its first chain in slack
-	start  []int64 // per port: recorded, on the job's clock
 
-	of       []int32 // as Job.Of: the port that came next, within each instance
-	last     []int32 // per port: place in of of the last that had come before it ended; -1 where nobody else is waited for
-	transfer []int64 // per port: from then to its end
-	before   []bool  // per place in of: there is one before it in its instance
-	order    []step
-	Crossed  int // instances that lead in a circle, since their operations were matched wrongly: nobody waits in them
+	of      []int32 // as Job.Of: the port that came next, within each instance
+	stops   []stop  // by instance
+	last    []int32 // per port: the stop at which it was free to end; -1 where nobody else is waited for
+	order   []step
+	Crossed int // instances that lead in a circle, since their operations were matched wrongly: nobody waits in them
 
 	keys  [][]key           // per member: what parts may be of
-	keyOf [][]uint8         // per member and part
 	slots []map[int32]int32 // per member: the places of steps, from 1 on, by their numbers
 	slot  []int32           // per port: that of its step, 0 for none; what comes behind the last operation is of the last step
 	until []border          // of a job of which a step is looked at, per member: where that ends
 
 	latency func() []int64 // per instance, see latencies
 	joined  *joined        // nil: each collective is done by itself
+	runs    *sync.Pool     // those that are over: a large job has no room for a new one with each question
+}
+
+// stop is a moment of an instance at which ports are free to end: so many of its members have come.
+type stop struct {
+	from, to int32 // those of them that had not come at the stop before it, places in of
+	more     bool  // there is a stop before it
+	came     int64 // when the last of them came, as recorded
+}
+
+// run is one replay.
+type run struct {
+	starts []int64 // per port: when it starts
+	later  []int64 // per port: by how much it ends later than recorded
+	came   []int64 // per stop: when all have come
 }
 
 // border is a moment between what happens to a member. It comes later by a mean of how much what is around it does.
@@ -70,7 +80,7 @@ type key struct {
 	Work ranks.Work
 }
 
-// step is one thing to be computed: the start of a port, its end, or when the members of an instance up to a place have come.
+// step is one thing to be computed: the start of a port, its end, or when the members of an instance up to a stop have come.
 type step uint32
 
 const (
@@ -86,31 +96,29 @@ func (s step) at() int32    { return int32(s >> 2) }
 
 // New makes a job ready for replays. It is an error that a summary has no chains.
 func New(j *ranks.Job) (*Model, error) {
-	m, ports, chains := &Model{Job: j}, 0, 0
+	m, ports := &Model{Job: j}, 0
 	for i := range j.Members {
-		ports, chains = ports+len(j.Members[i].Ops)+1, chains+len(j.Members[i].Chains)
+		ports += len(j.Members[i].Ops) + 1
 	}
-	m.member, m.last, m.slot = make([]int32, 0, ports), make([]int32, 0, ports), make([]int32, 0, ports) // a large job has no room for more
-	m.start, m.transfer = make([]int64, 0, ports), make([]int64, 0, ports)
-	m.slack = make([]int64, 0, chains)
+	m.member, m.last, m.slot = make([]int32, 0, ports), slices.Repeat([]int32{-1}, ports), make([]int32, 0, ports) // a large job has no room for more
 	for i := range j.Members {
 		x := &j.Members[i]
-		if x.ChainFirst == nil {
+		if !x.Chains.Known() {
 			return nil, fmt.Errorf("nothing says what the collectives of rank %d followed from: its threads communicate themselves, or its summary is an older one: export that again", x.Rank)
 		}
-		m.first, m.chains = append(m.first, int32(len(m.start))), append(m.chains, int32(len(m.slack)))
-		for k := range x.Ops {
-			s, e := x.Clock.Global(x.Ops[k].Start), x.Clock.Global(x.Ops[k].End)
-			m.port(int32(i), s, max(s, e))
+		m.first = append(m.first, int32(len(m.member)))
+		for range len(x.Ops) + 1 {
+			m.member = append(m.member, int32(i))
 		}
-		m.port(int32(i), x.End, x.End)
-		m.slacks(x)
 		m.name(x)
 	}
-	m.first = append(m.first, int32(len(m.start)))
+	m.first = append(m.first, int32(len(m.member)))
 	m.latency = sync.OnceValue(m.latencies)
 	m.instances()
 	m.sort()
+	m.runs = &sync.Pool{New: func() any {
+		return &run{make([]int64, len(m.last)), make([]int64, len(m.last)), make([]int64, len(m.stops))}
+	}}
 	if j.Step >= 0 {
 		for i := range j.Members {
 			m.until = append(m.until, m.border(int32(i)))
@@ -129,22 +137,20 @@ func (m *Model) border(member int32) border {
 	}
 	for o := int32(len(x.Ops)); ; {
 		p := m.first[member] + o
-		k := x.ChainFirst[o]
-		for ; k+1 < x.ChainFirst[o+1] && m.slack[m.chains[member]+k] > 0; k++ {
-		}
-		if k == x.ChainFirst[o+1] {
+		from, ok := tight(x, o)
+		if !ok {
 			return b
 		}
-		at := x.Start
-		if o = x.Chains[k].From; o >= 0 {
+		at, start := x.Start, m.start(p)
+		if o = from; o >= 0 {
 			at = m.end(m.first[member] + o)
 		}
 		if b.at >= at {
 			if b.to = p; o >= 0 {
 				b.from = m.first[member] + o
 			}
-			if m.start[p] > at {
-				b.share = float64(b.at-at) / float64(m.start[p]-at)
+			if start > at {
+				b.share = float64(b.at-at) / float64(start-at)
 			}
 			m.slot[p] = m.slots[member][m.Job.Step]
 			return b
@@ -152,70 +158,58 @@ func (m *Model) border(member int32) border {
 		if o < 0 {
 			return b
 		}
-		if p = m.first[member] + o; b.at >= m.start[p] { // in a transfer, or before it
+		if p = m.first[member] + o; b.at >= m.start(p) { // in a transfer, or before it
 			b.from, b.to = p, p
 			return b
 		}
 	}
 }
 
+// tight is from what the start of an operation followed that nothing held up longer; false where it has no chain.
+func tight(x *ranks.Member, op int32) (from int32, ok bool) {
+	r, least := ranks.ChainReader{}, int64(0)
+	for r.Read(&x.Chains, op, 0); r.Next(); {
+		if s := slack(x, op, &r.Chain); !ok || s < least {
+			from, least, ok = r.From, s, true
+		}
+	}
+	return from, ok
+}
+
+// slack is by how much a chain was over before its operation starts.
+func slack(x *ranks.Member, op int32, c *ranks.Chain) int64 {
+	at := x.Window[1]
+	if int(op) < len(x.Ops) {
+		at = x.Ops[op].Start
+	}
+	return at - x.ChainFrom(c.From) - c.Len()
+}
+
 // later is by how much a step ends later on a member.
-func (m *Model) later(b *border, starts, ends []int64) int64 {
+func (m *Model) later(b *border, x *run) int64 {
 	switch {
 	case b.to < 0:
 		return 0
 	case b.from == b.to:
-		return ends[b.to]
-	case b.from < 0:
-		return int64(b.share * float64(starts[b.to]))
+		return x.later[b.to]
 	}
-	return ends[b.from] + int64(b.share*float64(starts[b.to]-ends[b.from]))
-}
-
-func (m *Model) port(member int32, start, end int64) {
-	m.member, m.start = append(m.member, member), append(m.start, start)
-	m.last, m.transfer = append(m.last, -1), append(m.transfer, end-start)
-}
-
-// slacks says of each chain of a member how much earlier it was over than the last one of the same start.
-func (m *Model) slacks(x *ranks.Member) {
-	for i := range x.Stubs {
-		at, least := x.Window[1], int64(1)<<62
-		if i < len(x.Ops) {
-			at = x.Ops[i].Start
-		}
-		from := len(m.slack)
-		for k := x.ChainFirst[i]; k < x.ChainFirst[i+1]; k++ {
-			s := at - x.ChainFrom(&x.Chains[k]) - x.ChainLen(k)
-			m.slack = append(m.slack, s)
-			least = min(least, s)
-		}
-		for k := range m.slack[from:] { // what nothing explains is taken to stay
-			m.slack[from+k] -= least
-		}
+	starts := x.starts[b.to] - m.start(b.to)
+	if b.from < 0 {
+		return int64(b.share * float64(starts))
 	}
+	return x.later[b.from] + int64(b.share*float64(starts-x.later[b.from]))
 }
 
-// name numbers what the parts of a member are of, and its steps.
+// name finds of what parts and operations of a member are.
 func (m *Model) name(x *ranks.Member) {
-	index, of := map[ranks.Part]uint8{}, make([]uint8, len(x.Parts))
-	var keys []key
-	for i, p := range x.Parts {
-		p.NS = 0
-		k, ok := index[p]
-		if !ok && len(keys) < 255 {
-			k = uint8(len(keys))
-			index[p], keys = k, append(keys, key{x.Names[p.Name], p.Work})
-		} else if !ok {
-			k = index[ranks.Part{Work: p.Work}]
-		}
-		of[i] = k
+	keys, slots := make([]key, len(x.Chains.Of)), map[int32]int32{}
+	for i, of := range x.Chains.Of {
+		keys[i] = key{x.Names[of.Name], of.Work}
 	}
-	slots := map[int32]int32{}
 	for i := range x.Steps {
 		slots[x.Steps[i].Number] = int32(i) + 1
 	}
-	m.keys, m.keyOf, m.slots = append(m.keys, keys), append(m.keyOf, of), append(m.slots, slots)
+	m.keys, m.slots = append(m.keys, keys), append(m.slots, slots)
 	for i := range x.Ops {
 		m.slot = append(m.slot, slots[x.Ops[i].Step])
 	}
@@ -226,39 +220,60 @@ func (m *Model) name(x *ranks.Member) {
 // so much before as the fastest of them took: who came later brought nothing that was waited for.
 func (m *Model) instances() {
 	j := m.Job
-	m.of, m.before = make([]int32, len(j.Of)), make([]bool, len(j.Of))
+	m.of = make([]int32, len(j.Of))
+	type came struct {
+		port       int32
+		start, end int64
+	}
+	var list []came
+	var until []int32 // of each: the last that had come before it ended
 	for i := range j.Instances {
 		in := &j.Instances[i]
-		list := m.of[in.First : in.First+in.N]
-		for k, r := range j.Of[in.First : in.First+in.N] {
-			list[k] = m.first[r.Member] + r.Op
+		list, until = list[:0], until[:0]
+		for _, r := range j.Of[in.First : in.First+in.N] {
+			p := m.first[r.Member] + r.Op
+			list = append(list, came{p, m.start(p), m.end(p)})
+		}
+		if in.Solved {
+			slices.SortFunc(list, func(a, b came) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.port, b.port)) })
+		}
+		for k := range list {
+			m.of[int(in.First)+k] = list[k].port
 		}
 		if !in.Solved {
 			continue
 		}
-		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(m.start[a], m.start[b]), cmp.Compare(a, b)) })
 		least := int64(0)
 		if in.Coll == ranks.Broadcast || in.Coll == ranks.Scatter {
-			least = m.transfer[list[0]]
-			for _, p := range list {
-				least = min(least, m.transfer[p])
+			least = list[0].end - list[0].start
+			for _, x := range list {
+				least = min(least, x.end-x.start)
 			}
 		}
-		for k, p := range list {
-			end := m.start[p] + m.transfer[p]
-			n, _ := slices.BinarySearchFunc(list, end-least+min(least, 1), func(q int32, t int64) int { return cmp.Compare(m.start[q], t) })
-			n = max(n-1, k)
-			m.before[int(in.First)+k] = k > 0
-			m.last[p], m.transfer[p] = in.First+int32(n), end-m.start[list[n]]
+		for k := range list {
+			n, _ := slices.BinarySearchFunc(list, list[k].end-least+min(least, 1), func(x came, t int64) int { return cmp.Compare(x.start, t) })
+			until = append(until, int32(max(n-1, k)))
+		}
+		ends := slices.Clone(until)
+		slices.Sort(ends)
+		ends, first := slices.Compact(ends), len(m.stops)
+		from := in.First
+		for _, n := range ends {
+			m.stops = append(m.stops, stop{from, in.First + n + 1, from > in.First, list[n].start})
+			from = in.First + n + 1
+		}
+		for k, n := range until {
+			at, _ := slices.BinarySearch(ends, n)
+			m.last[list[k].port] = int32(first + at)
 		}
 	}
 }
 
 // sort finds an order in which everything comes behind what it depends on: from each end back over what is not there yet. Clocks that are a little off do no harm to it.
 func (m *Model) sort() {
-	s := &sorter{Model: m, state: [3][]uint8{make([]uint8, len(m.start)), make([]uint8, len(m.start)), make([]uint8, len(m.of))}}
-	m.order = make([]step, 0, 2*len(m.start)+len(m.of))
-	for p := range m.start {
+	s := &sorter{Model: m, state: [3][]uint8{make([]uint8, len(m.last)), make([]uint8, len(m.last)), make([]uint8, len(m.stops))}}
+	m.order = make([]step, 0, 2*len(m.last)+len(m.stops))
+	for p := range m.last {
 		s.visit(stepOf(endOf, int32(p)))
 	}
 }
@@ -268,12 +283,13 @@ type sorter struct {
 	*Model
 	state [3][]uint8 // per kind of step
 	stack []waiting  // each waits for the next
+	chain ranks.ChainReader
 }
 
-// waiting is a step with how many of its sources are there.
+// waiting is a step with how far its sources are there, see source.
 type waiting struct {
 	step
-	there int32
+	past int32
 }
 
 // What is known of a step.
@@ -297,13 +313,13 @@ func (s *sorter) visit(root step) {
 	}
 	for s.push(root); len(s.stack) > 0; {
 		top := &s.stack[len(s.stack)-1]
-		source, ok := s.source(top.step, top.there)
+		source, past, ok := s.source(top.step, top.past)
 		switch {
 		case !ok:
 			s.set(top.step, there)
 			s.order, s.stack = append(s.order, top.step), s.stack[:len(s.stack)-1]
 		case source == top.step || s.state[source.what()][source.at()] == there:
-			top.there++
+			top.past = past
 		case s.state[source.what()][source.at()] == fresh:
 			s.push(source)
 		default:
@@ -312,39 +328,40 @@ func (s *sorter) visit(root step) {
 	}
 }
 
-// source is one of the steps that a step depends on; itself for none. The last result is false behind the last one.
-func (s *sorter) source(x step, n int32) (step, bool) {
+// source is one of the steps that a step depends on, itself for none, and how far one is then. The last result is false behind the last one.
+func (s *sorter) source(x step, past int32) (source step, next int32, ok bool) {
 	p := x.at()
 	switch x.what() {
 	case startOf:
 		i := s.member[p]
-		y := &s.Job.Members[i]
-		k := y.ChainFirst[p-s.first[i]] + n
-		if last := y.ChainFirst[p-s.first[i]+1]; k == last && s.joined != nil && s.joined.behind[p] >= 0 {
-			return stepOf(startOf, s.joined.behind[p]), true
-		} else if k >= last {
-			return x, false
+		op, chains := p-s.first[i], &s.Job.Members[i].Chains
+		size := int32(chains.Size(op))
+		if past >= size {
+			if past == size && s.joined != nil && s.joined.behind[p] >= 0 {
+				return stepOf(startOf, s.joined.behind[p]), past + 1, true
+			}
+			return x, past, false
 		}
-		if s.slack[s.chains[i]+k] == dropped {
-			return x, true
+		s.chain.Read(chains, op, int(past))
+		s.chain.Next()
+		if next = size - int32(s.chain.Left()); s.chain.From < 0 || s.joined.drops(s.Model, p, &s.chain.Chain) {
+			return x, next, true
 		}
-		if from := y.Chains[k].From; from >= 0 {
-			return stepOf(endOf, s.first[i]+from), true
-		}
-		return x, true
+		return stepOf(endOf, s.first[i]+s.chain.From), next, true
 	case cameOf:
-		if n == 0 {
-			return stepOf(startOf, s.of[p]), true
+		at := &s.stops[p]
+		if past < at.to-at.from {
+			return stepOf(startOf, s.of[at.to-1-past]), past + 1, true
 		}
-		return stepOf(cameOf, p-1), n == 1 && s.before[p]
+		return stepOf(cameOf, p-1), past + 1, past == at.to-at.from && at.more
 	}
 	switch {
 	case s.joined != nil && s.joined.with[p] >= 0:
-		return stepOf(endOf, s.joined.with[p]), n == 0
+		return stepOf(endOf, s.joined.with[p]), 1, past == 0
 	case s.last[p] >= 0:
-		return stepOf(cameOf, s.last[p]), n == 0
+		return stepOf(cameOf, s.last[p]), 1, past == 0
 	}
-	return stepOf(startOf, p), n == 0
+	return stepOf(startOf, p), 1, past == 0
 }
 
 // open lets the members of an instance go that wait in a circle, which is what lies on the stack from a place on: each ends as long after its start as it did. It is the instance whose
@@ -368,14 +385,14 @@ func (s *sorter) open(from int) {
 	s.Crossed++
 	for _, p := range s.members(in) {
 		if s.state[endOf][p] != there { // else it had ended before the circle
-			s.transfer[p], s.last[p] = s.end(p)-s.start[p], -1
+			s.last[p] = -1
 		}
 	}
 	for k := slices.IndexFunc(s.stack[:at+1], func(w waiting) bool { return w.what() == endOf && slices.Contains(s.members(in), w.at()) }); len(s.stack) > k+1; {
 		s.set(s.stack[len(s.stack)-1].step, fresh)
 		s.stack = s.stack[:len(s.stack)-1]
 	}
-	s.stack[len(s.stack)-1].there = 0
+	s.stack[len(s.stack)-1].past = 0
 }
 
 // members are the ports of an instance, by start.
@@ -384,16 +401,34 @@ func (m *Model) members(instance int32) []int32 {
 	return m.of[in.First : in.First+in.N]
 }
 
-// end is when a port ended, on the job's clock.
-func (m *Model) end(p int32) int64 { return m.came(p) + m.transfer[p] }
+// start is when a port started, on the job's clock.
+func (m *Model) start(p int32) int64 {
+	x := &m.Job.Members[m.member[p]]
+	if o := int(p - m.first[m.member[p]]); o < len(x.Ops) {
+		return x.Clock.Global(x.Ops[o].Start)
+	}
+	return x.End
+}
+
+// end is when it ended.
+func (m *Model) end(p int32) int64 {
+	x := &m.Job.Members[m.member[p]]
+	if o := int(p - m.first[m.member[p]]); o < len(x.Ops) {
+		return x.Clock.Global(max(x.Ops[o].Start, x.Ops[o].End))
+	}
+	return x.End
+}
 
 // came is when the last of those had come for whom a port waited, as recorded.
 func (m *Model) came(p int32) int64 {
 	if at := m.last[p]; at >= 0 {
-		p = m.of[at]
+		return m.stops[at].came
 	}
-	return m.start[p]
+	return m.start(p)
 }
+
+// transfer is what a port took from then on.
+func (m *Model) transfer(p int32) int64 { return m.end(p) - m.came(p) }
 
 // times multiplies ns with a factor in millionths.
 func times(ns, factor int64) int64 {
@@ -437,56 +472,60 @@ func (m *Model) asked(x *Scenario) *Model { return cmp.Or(x.Of, m) }
 
 // answer replays the job once.
 func (m *Model) answer(q Question) Answer {
-	starts, ends, _ := m.replay(q)
-	return m.answerOf(starts, ends)
+	x := m.replay(q)
+	defer m.runs.Put(x)
+	return m.answerOf(x)
 }
 
-// replay is by how much each port starts and ends later, and when those had come up to a place.
-func (m *Model) replay(q Question) (starts, ends, came []int64) {
-	starts, ends, came = make([]int64, len(m.start)), make([]int64, len(m.start)), make([]int64, len(m.of))
-	factors := make([]factors, len(m.Job.Members))
+// replay answers a question: who has looked at the run puts it back.
+func (m *Model) replay(q Question) *run {
+	x := m.runs.Get().(*run)
+	chain, factors := ranks.ChainReader{}, make([]factors, len(m.Job.Members))
 	for i := range factors {
 		factors[i] = q(m, int32(i))
 	}
-	for _, x := range m.order {
-		switch p := x.at(); x.what() {
+	for _, s := range m.order {
+		switch p := s.at(); s.what() {
 		case startOf:
-			starts[p] = m.startLater(p, &factors[m.member[p]], starts, ends)
+			x.starts[p] = m.startOf(p, &factors[m.member[p]], &chain, x)
 			if m.joined != nil && m.joined.behind[p] >= 0 {
-				q := m.joined.behind[p]
-				starts[p] = max(starts[p], m.start[q]+starts[q]-m.start[p])
+				x.starts[p] = max(x.starts[p], x.starts[m.joined.behind[p]])
 			}
 		case cameOf:
-			t := m.start[m.of[p]] + starts[m.of[p]]
-			if m.before[p] {
-				t = max(t, came[p-1])
+			at := &m.stops[p]
+			t := x.starts[m.of[at.from]]
+			for _, q := range m.of[at.from+1 : at.to] {
+				t = max(t, x.starts[q])
 			}
-			came[p] = t
+			if at.more {
+				t = max(t, x.came[p-1])
+			}
+			x.came[p] = t
 		case endOf:
 			if m.joined != nil && m.joined.with[p] >= 0 {
 				q := m.joined.with[p]
-				ends[p] = m.end(q) + ends[q] - m.end(p)
+				x.later[p] = m.end(q) + x.later[q] - m.end(p)
 				continue
 			}
-			t := m.start[p] + starts[p]
+			t := x.starts[p]
 			if at := m.last[p]; at >= 0 {
-				t = came[at]
+				t = x.came[at]
 			}
-			ends[p] = t - m.came(p) + m.moved(p, &factors[m.member[p]]) - m.transfer[p]
+			x.later[p] = t - m.came(p) + m.moved(p, &factors[m.member[p]])
 		}
 	}
-	return starts, ends, came
+	return x
 }
 
 // answerOf is what a replay gave.
-func (m *Model) answerOf(starts, ends []int64) Answer {
+func (m *Model) answerOf(x *run) Answer {
 	a := Answer{Window: -1 << 62}
 	for i := range m.Job.Members {
 		if p := m.first[i+1] - 1; m.until != nil {
-			if t := m.until[i].at + m.later(&m.until[i], starts, ends) - m.Job.Window[0]; t > a.Window {
+			if t := m.until[i].at + m.later(&m.until[i], x) - m.Job.Window[0]; t > a.Window {
 				a.Window, a.Last = t, int32(i)
 			}
-		} else if t := m.end(p) + ends[p] - m.Job.Window[0]; t > a.Window {
+		} else if t := m.end(p) + x.later[p] - m.Job.Window[0]; t > a.Window {
 			a.Window, a.Last = t, int32(i)
 		}
 	}
@@ -494,63 +533,63 @@ func (m *Model) answerOf(starts, ends []int64) Answer {
 	return a
 }
 
-// moved is what the transfer of an operation takes.
+// moved is by how much longer the transfer of an operation takes.
 func (m *Model) moved(p int32, f *factors) int64 {
-	took, i := m.transfer[p], m.member[p]
+	more := int64(0)
 	if m.joined != nil {
-		took += m.joined.more[p]
+		more = m.joined.more[p]
 	}
-	op := p - m.first[i]
+	op := p - m.first[m.member[p]]
 	if f.transfers == nil || int(op) >= len(f.x.Ops) {
-		return took
+		return more
 	}
+	took := m.transfer(p)
 	bytes, latency := f.transfers[m.slot[p]][f.x.Ops[op].Kind], f.latencies[m.slot[p]][f.x.Ops[op].Kind]
 	if bytes == latency {
-		return times(took, bytes)
+		return times(took+more, bytes) - took
 	}
 	l := int64(0)
 	if in := f.x.In[op]; in >= 0 {
-		l = min(max(m.latency()[in], 0), took)
+		l = min(max(m.latency()[in], 0), took+more)
 	}
-	return times(l, latency) + times(took-l, bytes)
+	return times(l, latency) + times(took+more-l, bytes) - took
 }
 
-// startLater is by how much an operation starts later than it did.
-func (m *Model) startLater(p int32, f *factors, starts, ends []int64) int64 {
+// startOf is when an operation starts. What nothing explains is taken to stay.
+func (m *Model) startOf(p int32, f *factors, chain *ranks.ChainReader, run *run) int64 {
 	i := m.member[p]
 	x, o := &m.Job.Members[i], p-m.first[i]
-	from, to := x.ChainFirst[o], x.ChainFirst[o+1]
-	if from == to {
-		return 0
-	}
+	start := m.start(p)
 	var of []int64
 	if f.work != nil {
 		of = f.work[m.slot[p]]
 	}
-	best := -int64(1) << 62
-	for k := from; k < to; k++ {
-		c := &x.Chains[k]
-		t := -m.slack[m.chains[i]+k]
-		if c.From >= 0 {
-			t += ends[m.first[i]+c.From]
+	const none = int64(1) << 62
+	later, least, begun := -none, none, -none
+	for chain.Read(&x.Chains, o, 0); chain.Next(); {
+		s, t := slack(x, o, &chain.Chain), int64(0)
+		if least = min(least, s); m.joined.drops(m, p, &chain.Chain) {
+			continue
+		}
+		if chain.From >= 0 {
+			t = run.later[m.first[i]+chain.From]
 		} else if early := x.Start - m.Job.Window[0]; early > 0 && f.before != Whole {
-			t += times(early, f.before) - early
+			t = times(early, f.before) - early
 		}
-		long := c.Fixed
-		if of != nil || long < 0 {
-			parts := x.PartsOf(k)
-			for n := range parts {
-				ns := parts[n].NS
-				if long += ns; of != nil {
-					then := times(ns, of[m.keyOf[i][int(c.First)+n]])
-					t, long = t+then-ns, long+then-ns
-				}
+		long := chain.Fixed
+		for _, part := range chain.Parts {
+			then := part.NS
+			if of != nil {
+				then = times(then, of[part.Of])
 			}
+			t, long = t+then-part.NS, long+then
 		}
-		if best = max(best, t); long < 0 && c.From >= 0 { // it began before its source was over, but not before that began
-			from := m.first[i] + c.From
-			best = max(best, m.start[from]+starts[from]-m.start[p])
+		if later = max(later, t-s); long < 0 && chain.From >= 0 { // it began before its source was over, but not before that began
+			begun = max(begun, run.starts[m.first[i]+chain.From])
 		}
 	}
-	return best
+	if least == none {
+		return start
+	}
+	return max(start+later+least, begun)
 }

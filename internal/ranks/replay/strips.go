@@ -18,29 +18,30 @@ type Run struct {
 // Replayed replays a job, and shows it: all members, or where shown has some, these. Of own work the recorded strip says what it is; the operations around it say where it comes to lie.
 func (m *Model) Replayed(x Scenario, shown ...int32) Run {
 	m = m.asked(&x)
-	starts, ends, came := m.replay(x.Ask)
-	r := Run{Name: x.Name, Answer: m.answerOf(starts, ends)}
+	then := m.replay(x.Ask)
+	defer m.runs.Put(then)
+	r := Run{Name: x.Name, Answer: m.answerOf(then)}
 	r.Strips = make([]ranks.Strip, len(m.Job.Members))
 	for i := range r.Strips {
 		if len(shown) == 0 || slices.Contains(shown, int32(i)) {
-			r.Strips[i] = m.strip(int32(i), starts, ends, came)
+			r.Strips[i] = m.strip(int32(i), then)
 		}
 	}
 	return r
 }
 
 // strip is that of a member.
-func (m *Model) strip(member int32, starts, ends, came []int64) (out ranks.Strip) {
+func (m *Model) strip(member int32, run *run) (out ranks.Strip) {
 	first, last := m.first[member], m.first[member+1]-1
 	x := &m.Job.Members[member]
 	type moment struct{ was, is int64 }
 	moments := []moment{{x.Start, x.Start}} // of a rank whose window begins late nothing is known before
 	var ops []int32
 	for p := first; p < last; p++ {
-		moments = append(moments, moment{m.start[p], m.start[p] + starts[p]}, moment{m.end(p), m.end(p) + ends[p]})
+		moments = append(moments, moment{m.start(p), run.starts[p]}, moment{m.end(p), m.end(p) + run.later[p]})
 		ops = append(ops, p)
 	}
-	moments = append(moments, moment{m.end(last), m.end(last) + ends[last]})
+	moments = append(moments, moment{m.end(last), m.end(last) + run.later[last]})
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.was, b.was) })
 	for i := range moments[1:] { // streams overtake each other
 		moments[i+1].is = max(moments[i+1].is, moments[i].is)
@@ -79,25 +80,25 @@ func (m *Model) strip(member int32, starts, ends, came []int64) (out ranks.Strip
 			}
 		}
 	}
-	slices.SortStableFunc(ops, func(a, b int32) int { return cmp.Compare(m.start[a]+starts[a], m.start[b]+starts[b]) })
+	slices.SortStableFunc(ops, func(a, b int32) int { return cmp.Compare(run.starts[a], run.starts[b]) })
 	for _, p := range ops {
-		start, end := m.start[p]+starts[p], m.end(p)+ends[p]
+		start, end := run.starts[p], m.end(p)+run.later[p]
 		works(start)
 		s := ranks.StripPiece{Start: start, End: end, Instance: x.In[p-first], Part: ranks.Collective}
 		if k := m.last[p]; k >= 0 {
 			wait := s
-			wait.End, wait.Part, wait.Whom = min(max(came[k], start), end), ranks.InWait, m.member[m.lastOf(p, starts)]
+			wait.End, wait.Part, wait.Whom = min(max(run.came[k], start), end), ranks.InWait, m.member[m.lastOf(p, run.starts)]
 			put(wait)
 			s.Start, s.Part = wait.End, ranks.Transfers
 		}
 		put(s)
 	}
-	works(m.end(last) + ends[last])
+	works(m.end(last) + run.later[last])
 	return out
 }
 
 // lastOf is the one of those for whom an operation waits that came last.
 func (m *Model) lastOf(p int32, starts []int64) int32 {
 	first := m.Job.Instances[m.Job.Members[m.member[p]].In[p-m.first[m.member[p]]]].First
-	return slices.MaxFunc(m.of[first:m.last[p]+1], func(a, b int32) int { return cmp.Compare(m.start[a]+starts[a], m.start[b]+starts[b]) })
+	return slices.MaxFunc(m.of[first:m.stops[m.last[p]].to], func(a, b int32) int { return cmp.Compare(starts[a], starts[b]) })
 }

@@ -77,7 +77,7 @@ func TestSameNumber(t *testing.T) {
 		}
 		exact := v.Stragglers[0].Gain
 		for i := range j.Members {
-			j.Members[i].ChainFirst, j.Members[i].Chains = nil, nil
+			j.Members[i].Chains = ranks.Chains{}
 		}
 		v = replay.Judge(j, ranks.Expected{})
 		if s := &v.Stragglers[0]; !s.Bound || s.Gain < exact*9/10 || s.Gain > s.Excess {
@@ -138,16 +138,15 @@ func inTurns(t *testing.T, step int32, over int64, root bool) *replay.Model {
 	const steps = 6
 	var list []*ranks.Summary
 	for r := range 2 {
-		s := &ranks.Summary{Source: "r", Rank: ranks.Rank(r), RankBy: "recorded", World: 2, Device: -1, Names: []string{"", "gemm"}, Window: [2]int64{0, steps*1_000_000 + 1_000_000}, ChainFirst: []int32{0},
+		s := &ranks.Summary{Source: "r", Rank: ranks.Rank(r), RankBy: "recorded", World: 2, Device: -1, Names: []string{"", "gemm"}, Window: [2]int64{0, steps*1_000_000 + 1_000_000},
 			Groups: []ranks.Group{{Name: "0", Ranks: []ranks.Rank{0, 1}, Size: 2, By: "args"}}}
 		for _, c := range []ranks.Coll{ranks.AllReduce, ranks.Broadcast} {
 			s.Kinds = append(s.Kinds, ranks.Kind{Stream: 20, Coll: c, Dtype: "Float", In: 1 << 20, Out: 1 << 20, Peer: ranks.NoRank, Token: 1 + uint64(c)})
 		}
-		ready, stub := int64(0), ranks.MakeStub(critpath.AtStart, -1)
+		ready, stub, chains := int64(0), ranks.MakeStub(critpath.AtStart, -1), []ranks.Chain{}
 		add := func(start int64) {
 			s.Stubs, s.First = append(s.Stubs, stub), append(s.First, int32(len(s.Runs)))
-			s.Chains, s.ChainFirst = append(s.Chains, ranks.Chain{From: int32(len(s.Ops)) - 1, First: int32(len(s.Parts))}), append(s.ChainFirst, int32(len(s.Chains))+1)
-			s.Parts = append(s.Parts, ranks.Part{Name: 1, Work: ranks.OnDevice, NS: start - ready})
+			chains = append(chains, ranks.Chain{From: int32(len(s.Ops)) - 1, Parts: []ranks.Part{{NS: start - ready}}})
 			s.Runs = append(s.Runs, ranks.Run{Dur: start - ready, Event: trace.NoEvent, Name: 1, Kind: critpath.Compute})
 			stub = ranks.MakeStub(critpath.AtOperation, int32(len(s.Ops)))
 		}
@@ -172,6 +171,7 @@ func inTurns(t *testing.T, step int32, over int64, root bool) *replay.Model {
 		}
 		add(s.Window[1])
 		s.First = append(s.First, int32(len(s.Runs)))
+		s.Chains = ranks.MakeChains(len(chains), []ranks.PartOf{{Name: 1, Work: ranks.OnDevice}}, func(op int) []ranks.Chain { return chains[op : op+1] })
 		if err := s.Check(); err != nil {
 			t.Fatal(err)
 		}

@@ -57,9 +57,7 @@ func Large(n int, seed uint64) []*ranks.Summary {
 		s.Stubs = append(s.Stubs, ranks.MakeStub(critpath.AtOperation, last))
 		s.Runs = append(s.Runs, ranks.Run{Dur: s.Window[1] - s.Ops[last].End, Event: trace.NoEvent, Name: 1, Kind: critpath.CPU})
 		s.First = append(s.First, int32(len(s.Stubs)-1), int32(len(s.Runs)))
-		s.ChainFirst = append(s.ChainFirst, int32(len(s.Chains)))
-		largeChain(s, last, 0, ranks.OnThread, s.Window[1])
-		s.ChainFirst = append(s.ChainFirst, int32(len(s.Chains)))
+		s.Chains = ranks.MakeChains(len(s.Stubs), []ranks.PartOf{{Name: 1, Work: ranks.OnDevice}, {Name: 1, Work: ranks.OnThread}}, func(op int) []ranks.Chain { return largeChains(s, int32(op)) })
 	}
 	return list
 }
@@ -99,21 +97,21 @@ func arrive(list []*ranks.Summary, at, off []int64, rng *rand.Rand, kind, step i
 		s.Ops = append(s.Ops, ranks.Op{Start: off[r] + start[r], End: off[r] + end, Launch: off[r] + start[r] - 9000, Event: trace.EventID(n), Kind: kind, Seq: -1, Step: step})
 		s.Stubs, s.First = append(s.Stubs, stub), append(s.First, int32(len(s.Runs)))
 		s.Runs = append(s.Runs, ranks.Run{Dur: off[r] + start[r] - from, Event: trace.NoEvent, Name: 1, Kind: critpath.Compute})
-		s.ChainFirst = append(s.ChainFirst, int32(len(s.Chains)))
-		largeChain(s, n-1, 10_000, ranks.OnDevice, off[r]+start[r])
-		if n > 1 { // threads run ahead by one operation
-			largeChain(s, n-2, 0, ranks.OnThread, off[r]+start[r]-20_000)
-		}
 		at[r] = end
 	}
 }
 
-// largeChain adds a chain from the end of an operation: a delay, and work up to a time.
-func largeChain(s *ranks.Summary, from int32, fixed int64, w ranks.Work, to int64) {
-	at := s.Window[0]
-	if from >= 0 {
-		at = s.Ops[from].End
+// largeChains are those of an operation: work of the device behind the one before it, and threads that run ahead by one. The window ends with work of threads.
+func largeChains(s *ranks.Summary, op int32) []ranks.Chain {
+	chain := func(from int32, fixed int64, kind int32, to int64) ranks.Chain {
+		return ranks.Chain{From: from, Fixed: fixed, Parts: []ranks.Part{{Of: kind, NS: to - s.ChainFrom(from) - fixed}}}
 	}
-	s.Chains = append(s.Chains, ranks.Chain{From: from, Fixed: fixed, First: int32(len(s.Parts))})
-	s.Parts = append(s.Parts, ranks.Part{Name: 1, Work: w, NS: to - at - fixed})
+	if int(op) == len(s.Ops) {
+		return []ranks.Chain{chain(op-1, 0, 1, s.Window[1])}
+	}
+	list := []ranks.Chain{chain(op-1, 10_000, 0, s.Ops[op].Start)}
+	if op > 1 {
+		list = append(list, chain(op-2, 0, 1, s.Ops[op].Start-20_000))
+	}
+	return list
 }
