@@ -91,6 +91,9 @@ func (j *judge) measureNoise() {
 	}
 }
 
+// plenty is the share of a step that a member has more, if that is so in more than four of five of all steps, whatever the noise is: on a shared machine steps differ by as much as what one of the ranks has four times the data of.
+const plenty = 0.1
+
 // pastTimes is how many times what a member otherwise has more or less than its peers it has more in a spell.
 const pastTimes = 4
 
@@ -98,7 +101,7 @@ const pastTimes = 4
 const mostSpells = 32
 
 // spell finds the steps in which a member has more than its peers, and how much more, 0 where it has no spell: those with the largest sum beyond half of what is much. Most of them have to be
-// much, what is more has to be steady, much more than in the other steps, and more than noise: of a few ranks on a busy machine one has more in most of a few steps as a matter of course.
+// much, what is more has to be steady, much more than in the other steps, and more than noise or plenty: of a few ranks on a busy machine one has more in most of a few steps as a matter of course.
 func (j *judge) spell(m int32, at where) (x spell) {
 	from, best, run := 0, 0.0, 0.0
 	for i, s := range j.steps {
@@ -134,7 +137,11 @@ func (j *judge) spell(m int32, at where) (x spell) {
 	if n < 3 && n < len(j.steps) {
 		least *= 2
 	}
-	if n >= 2 && float64(hits) >= oftenShare*float64(n) && float64(mid)*float64(n) >= least*float64(length) && mid >= pastTimes*stat.Median(other) && float64(mid)*math.Sqrt(float64(n)) >= float64(noisy*j.noise[at]) && steadily(more) {
+	noise := float64(noisy*j.noise[at]) / math.Sqrt(float64(n))
+	if n == len(j.steps) && 5*hits > 4*n {
+		noise = min(noise, plenty*float64(length)/float64(n))
+	}
+	if n >= 2 && float64(hits) >= oftenShare*float64(n) && float64(mid)*float64(n) >= least*float64(length) && mid >= pastTimes*stat.Median(other) && float64(mid) >= noise && steadily(more) {
 		x.sum = sum
 	}
 	return x
