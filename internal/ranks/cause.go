@@ -25,13 +25,15 @@ func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]
 	}
 	onHost := at == onThreads || at == onBoth && host > gpu
 	type total struct {
-		own, mid, most int64
-		steps          int
+		nameWork
+		steps int
 	}
 	sums := map[string]*total{}
 	var factors []float64
+	calls := int64(0) // of the device, beyond those of the peers
 	for _, x := range hits {
 		own, mid := int64(0), int64(0)
+		calls += j.moreCalls(x.member, x.step.Number, peers[x.member])
 		for name, n := range j.namesOf(x.member, x.step.Number, onHost, peers[x.member]) {
 			t := sums[name]
 			if t == nil {
@@ -41,6 +43,7 @@ func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]
 			t.own += n.own
 			t.mid += n.mid
 			t.most = max(t.most, n.most)
+			t.calls += n.calls
 			t.steps++
 			own += n.own
 			mid += n.mid
@@ -51,8 +54,13 @@ func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]
 	}
 	var list []NameExcess
 	whole, excess := int64(0), int64(0)
+	var alone nameWork // what no peer does, or few
 	for name, t := range sums {
 		whole += t.own
+		if t.mid == 0 {
+			alone.own += t.own
+			alone.calls += t.calls
+		}
 		if t.own > t.mid {
 			list = append(list, NameExcess{name, t.own - t.mid})
 			excess += t.own - t.mid
@@ -76,15 +84,17 @@ func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]
 	top := list[0]
 	t := sums[top.Name]
 	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, OnHost: onHost, Load: j.load(hits, peers, onHost)}
-	alone := 2*top.NS > excess // one name has most of it
+	one := 2*top.NS > excess                                          // one name has most of it
+	other := !onHost && 2*alone.own > excess && 2*calls > alone.calls // the rank does what its peers do not: a larger input would be as many calls, if of other kernels
 	switch {
+	case other:
 	case c.Load.explains && kind == Persistent:
 		c.What = MoreData
 	case c.Load.explains:
 		c.What = InputSizes
-	case onHost && alone && strings.Contains(top.Name, "DataLoader"):
+	case onHost && one && strings.Contains(top.Name, "DataLoader"):
 		c.What = DataLoading
-	case onHost && alone && top.Name != stepName && !asks(top.Name) && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
+	case onHost && one && top.Name != stepName && !asks(top.Name) && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
 		c.What = Pause
 	case onHost && share >= 0.5:
 		c.What = SlowCPU
@@ -98,7 +108,7 @@ func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]
 }
 
 // nameWork is the time of a name on a rank, and on the peer in the middle.
-type nameWork struct{ own, mid, most int64 }
+type nameWork struct{ own, mid, most, calls int64 }
 
 // namesOf compares the names of a member in a step with its peers.
 func (j *Gathered) namesOf(member, step int32, host bool, peers []int32) map[string]nameWork {
@@ -108,7 +118,7 @@ func (j *Gathered) namesOf(member, step int32, host bool, peers []int32) map[str
 	for _, p := range peers {
 		for name, s := range j.spent(p, step, host) {
 			if p == member {
-				out[name] = nameWork{own: s.Busy, most: s.Most}
+				out[name] = nameWork{own: s.Busy, most: s.Most, calls: int64(s.Calls)}
 			} else {
 				others[name] = append(others[name], s.Busy)
 			}
@@ -126,6 +136,23 @@ func (j *Gathered) namesOf(member, step int32, host bool, peers []int32) map[str
 		out[name] = w
 	}
 	return out
+}
+
+// moreCalls is how many more operations a member started on its device in a step than the peer in the middle.
+func (j *Gathered) moreCalls(member, step int32, peers []int32) (n int64) {
+	var others []int64
+	for _, p := range peers {
+		calls := int64(0)
+		for _, s := range j.spent(p, step, false) {
+			calls += int64(s.Calls)
+		}
+		if p == member {
+			n = calls
+		} else {
+			others = append(others, calls)
+		}
+	}
+	return n - stat.Median(others)
 }
 
 // spent is what a member spent in a step by name.

@@ -18,11 +18,12 @@ import (
 func TestRecordedJobs(t *testing.T) {
 	for _, c := range []struct {
 		job         string
-		alone, both float64 // measured, ms a step: less with a rank mended, and with both
-		worst       float64 // by which a gain may be off, as a share of the larger
+		alone, both float64         // measured, ms a step: less with a rank mended, and with both
+		worst       float64         // by which a gain may be off, as a share of the larger
+		what        ranks.CauseKind // of the first
 	}{
-		{"job_gpu", 32.6, 0, 0.12},
-		{"job_two_hosts", 0, 28.9, 0.05},
+		{"job_gpu", 32.6, 0, 0.12, ranks.MoreWork},
+		{"job_two_hosts", 0, 28.9, 0.05, ranks.MoreWork},
 	} {
 		var list []*ranks.Summary
 		for rank := range 4 {
@@ -46,6 +47,9 @@ func TestRecordedJobs(t *testing.T) {
 		}
 		if j.Matching.Unmatched > 0 || j.Waits.Once > j.Waits.Time {
 			t.Errorf("%s: %d not matched, %d of %d waited", c.job, j.Matching.Unmatched, j.Waits.Once, j.Waits.Time)
+		}
+		if v := ranks.Judge(j, ranks.Expected{}); len(v.Stragglers) == 0 || v.Stragglers[0].Cause.What != c.what {
+			t.Errorf("%s: %+v", c.job, v.Stragglers)
 		}
 		m, err := replay.New(j)
 		if err != nil {
