@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
@@ -19,31 +17,22 @@ var update = flag.Bool("update", false, "rewrite testdata")
 
 // TestText: packets in, text out. testdata/text.txt has a packet a line, with the numbers that Perfetto gives its fields, and below each list of packets the text of the trace and what was mended, with the offsets of the first few.
 func TestText(t *testing.T) {
-	const golden = "testdata/text.txt"
-	a, err := txtar.ParseFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(a.Files); i += 2 {
-		in, out := &a.Files[i], &a.Files[i+1]
-		t.Run(in.Name, func(t *testing.T) {
-			lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(in.Data)), "\n"), func(s string) bool { return s[0] == '#' })
-			var got strings.Builder
-			o := kineto.Options{Cut: strings.Contains(in.Name, "cut"), Strict: strings.Contains(in.Name, "strict")}
-			to := &spool{}
-			tr, err := frompftrace.Parse(packets(t, lines...), "t.pftrace", o, kineto.NewSink(to, o))
-			if err != nil {
-				fmt.Fprintln(&got, "error:", err)
-			} else {
-				got.Write(to.b)
-				for _, r := range tr.Repairs {
-					fmt.Fprintf(&got, "repair: %s %d %v\n", r.Reason, r.Count, r.First)
-				}
+	reported.Texts(t, "testdata/text.txt", *update, func(t *testing.T, name string, in []byte) string {
+		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(in)), "\n"), func(s string) bool { return s[0] == '#' })
+		var got strings.Builder
+		o := kineto.Options{Cut: strings.Contains(name, "cut"), Strict: strings.Contains(name, "strict")}
+		to := &spool{}
+		tr, err := frompftrace.Parse(packets(t, lines...), "t.pftrace", o, kineto.NewSink(to, o))
+		if err != nil {
+			fmt.Fprintln(&got, "error:", err)
+		} else {
+			got.Write(to.b)
+			for _, r := range tr.Repairs {
+				fmt.Fprintf(&got, "repair: %s %d %v\n", r.Reason, r.Count, r.First)
 			}
-			out.Data = []byte(got.String())
-		})
-	}
-	reported.Golden(t, golden, txtar.Format(a), *update)
+		}
+		return got.String()
+	})
 }
 
 // packets are the packets of lines of text.

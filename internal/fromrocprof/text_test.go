@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"overlay/internal/fromrocprof"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/reported"
@@ -18,14 +16,9 @@ var update = flag.Bool("update", false, "rewrite testdata")
 
 // TestText: documents in, text out. testdata/text.txt has each document, and below it the text of the trace or of its processes.
 func TestText(t *testing.T) {
-	const golden = "testdata/text.txt"
-	a, err := txtar.ParseFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(a.Files); i += 2 {
+	reported.Texts(t, "testdata/text.txt", *update, func(t *testing.T, name string, in []byte) string {
 		to, o := &spool{}, kineto.Options{}
-		_, err := fromrocprof.Parse(a.Files[i].Data, "t.json", o, kineto.NewSink(to, o))
+		_, err := fromrocprof.Parse(in, "t.json", o, kineto.NewSink(to, o))
 		var several *kineto.Several
 		switch {
 		case errors.As(err, &several):
@@ -39,9 +32,8 @@ func TestText(t *testing.T) {
 		case err != nil:
 			to.b = fmt.Appendln(nil, "error:", err)
 		}
-		a.Files[i+1].Data = to.b
-	}
-	reported.Golden(t, golden, txtar.Format(a), *update)
+		return string(to.b)
+	})
 }
 
 // TestIs: a document is told by its only key, which white space may surround, and by nothing shorter.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"overlay/internal/fromsqlite"
 	"overlay/internal/kineto"
@@ -22,49 +21,40 @@ var update = flag.Bool("update", false, "rewrite testdata")
 // TestText: databases in, text out. testdata/text.txt has the SQL that makes each database, and below it the text of the trace or of its
 // processes.
 func TestText(t *testing.T) {
-	const golden = "testdata/text.txt"
-	a, err := txtar.ParseFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(a.Files); i += 2 {
-		in, out := &a.Files[i], &a.Files[i+1]
-		t.Run(in.Name, func(t *testing.T) {
-			name := filepath.Join(t.TempDir(), "t.db")
-			c, err := sqlite3.Open("file:" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(c.Exec(string(in.Data)), c.Close()); err != nil {
-				t.Fatal(err)
-			}
-			src, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			to, o := &spool{}, kineto.Options{}
-			tr, err := fromsqlite.Parse(src, "t.db", o, kineto.NewSink(to, o))
-			var got strings.Builder
-			var several *kineto.Several
-			switch {
-			case errors.As(err, &several):
-				for i := range several.Parts {
-					p, to := &several.Parts[i], &spool{}
-					if _, err := p.Write(kineto.NewSink(to, o)); err != nil {
-						t.Fatal(err)
-					}
-					fmt.Fprintf(&got, "%s of %s: %s", p.PID, p.Name, to.b)
+	reported.Texts(t, "testdata/text.txt", *update, func(t *testing.T, name string, in []byte) string {
+		file := filepath.Join(t.TempDir(), "t.db")
+		c, err := sqlite3.Open("file:" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(c.Exec(string(in)), c.Close()); err != nil {
+			t.Fatal(err)
+		}
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, o := &spool{}, kineto.Options{}
+		tr, err := fromsqlite.Parse(src, "t.db", o, kineto.NewSink(to, o))
+		var got strings.Builder
+		var several *kineto.Several
+		switch {
+		case errors.As(err, &several):
+			for i := range several.Parts {
+				p, to := &several.Parts[i], &spool{}
+				if _, err := p.Write(kineto.NewSink(to, o)); err != nil {
+					t.Fatal(err)
 				}
-			case err != nil:
-				fmt.Fprintln(&got, "error:", err)
-			default:
-				fmt.Fprintf(&got, "%s: %s", kineto.Inspect(tr).Form, to.b)
-				for _, r := range tr.Repairs {
-					fmt.Fprintf(&got, "repair: %s %d\n", r.Reason, r.Count)
-				}
+				fmt.Fprintf(&got, "%s of %s: %s", p.PID, p.Name, to.b)
 			}
-			out.Data = []byte(got.String())
-		})
-	}
-	reported.Golden(t, golden, txtar.Format(a), *update)
+		case err != nil:
+			fmt.Fprintln(&got, "error:", err)
+		default:
+			fmt.Fprintf(&got, "%s: %s", kineto.Inspect(tr).Form, to.b)
+			for _, r := range tr.Repairs {
+				fmt.Fprintf(&got, "repair: %s %d\n", r.Reason, r.Count)
+			}
+		}
+		return got.String()
+	})
 }

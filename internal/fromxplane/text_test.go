@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"overlay/internal/fromxplane"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
@@ -18,19 +16,13 @@ var update = flag.Bool("update", false, "rewrite testdata")
 
 // TestText: planes in, text out. testdata/text.txt has files with the numbers of their fields, and below each the text of its trace.
 func TestText(t *testing.T) {
-	const golden = "testdata/text.txt"
-	a, err := txtar.ParseFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(a.Files); i += 2 {
+	reported.Texts(t, "testdata/text.txt", *update, func(t *testing.T, name string, in []byte) string {
 		to, o := &spool{}, kineto.Options{}
-		if _, err := fromxplane.Parse(testtrace.Message(t, string(a.Files[i].Data)), "t.xplane.pb", o, kineto.NewSink(to, o)); err != nil {
+		if _, err := fromxplane.Parse(testtrace.Message(t, string(in)), "t.xplane.pb", o, kineto.NewSink(to, o)); err != nil {
 			to.b = fmt.Appendln(nil, "error:", err)
 		}
-		a.Files[i+1].Data = to.b
-	}
-	reported.Golden(t, golden, txtar.Format(a), *update)
+		return string(to.b)
+	})
 }
 
 // TestIs: the first message is a plane with a number at most and a readable name; the rest may be cut.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
@@ -61,6 +63,20 @@ func File(t testing.TB, path string, o cdg.Options) *report.Report {
 		t.Fatal(err)
 	}
 	return report.New(report.Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Model: whatif.New(g), Gains: true, Advice: advise.Find(g, p, func() *whatif.Model { return whatif.New(g) }), Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
+}
+
+// Texts holds what becomes of inputs to a file that has each of them, and below it what becomes of it.
+func Texts(t *testing.T, file string, update bool, text func(t *testing.T, name string, in []byte) string) {
+	t.Helper()
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(a.Files); i += 2 {
+		in := a.Files[i]
+		t.Run(in.Name, func(t *testing.T) { a.Files[i+1].Data = []byte(text(t, in.Name, in.Data)) })
+	}
+	Golden(t, file, txtar.Format(a), update)
 }
 
 // Golden compares a text with the file that has the expected one, or rewrites the file.
