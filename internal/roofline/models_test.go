@@ -179,6 +179,25 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// TestPeaks: what products of a type reach where a device has no units for it.
+func TestPeaks(t *testing.T) {
+	old, new := &Device{FP16: 20, Vector: 10}, &Device{FP16: 20, BF16: 21, TF32: 15, FP8: 40, FP4: 80, FP64: 5, Vector: 10}
+	for _, c := range []struct {
+		d       *Device
+		typ     string
+		want    float64
+		assumed bool
+	}{
+		{new, "c10::Float4_e2m1fn_x2", 80, false}, {&Device{BF16: 21, Vector: 10}, "float4", 21, false}, {old, "float4", 10, false}, {new, "c10::Float8_e5m2", 40, false}, {old, "c10::Float8_e5m2", 10, false},
+		{new, "int8", 60, false}, {new, "char", 60, false}, {new, "signed char", 60, false}, {new, "c10::BFloat16", 21, false}, {old, "c10::BFloat16", 10, false}, {new, "float16", 20, false}, {new, "double", 5, false},
+		{new, "float64", 5, false}, {new, "float", 15, true}, {old, "float", 10, false},
+	} {
+		if got, assumed := c.d.peak(c.typ, ""); got != c.want || assumed != c.assumed || c.d.Products(c.typ) != c.want {
+			t.Errorf("%s of %+v: %v %v", c.typ, c.d, got, assumed)
+		}
+	}
+}
+
 // TestRate: shares of the peak and what they say, at the borders.
 func TestRate(t *testing.T) {
 	d := &Device{FP16: 100, TF32: 50, Vector: 10, GBs: 1000, CacheMB: 1, Achievable: 0.5} // of 100 FLOPs a ns and more for each byte
@@ -200,6 +219,7 @@ func TestRate(t *testing.T) {
 		{"half", "", true, true, 10, 2_000_000, 1000, 1e-7, 2, 1e5, MemoryBound},
 		{"half", "", true, false, 10, 2_000_000, 1000, 1e-7, -1, 1e5, Unjudged},
 		{"half", "", true, true, 0, 0, 1000, 0, 0, 1e5, Underused},
+		{"half", "", true, true, 50e6, 500e3, 1000, 0.5, 0.5, 1e5, Underused},  // at the ridge memory decides, of which 0.7 would be near
 		{"bfloat16", "", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused}, // no units for it
 		{"c10::Float8_e4m3fn", "", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused},
 		{"Float4", "", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused},

@@ -2,8 +2,10 @@ package roofline
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -89,6 +91,112 @@ func TestServingModels(t *testing.T) {
 	for _, name := range []string{"aten::rms_norm_x", "rmsnorm", "mylib::linear", "autograd::rmsnorm", "aiter::fused_allreduce_rmsnorm", "_C_custom_ar::all_reduce"} {
 		if f, _ := modelOf(name); f != nil {
 			t.Errorf("%s has a model", name)
+		}
+	}
+}
+
+// TestNoServingModel: inputs that do not fit, or do not say enough, give no figures; what just fits does.
+func TestNoServingModel(t *testing.T) {
+	with := func(name string, in ...string) *Call { c := call("", in...); c.Name = name; return c }
+	decode := func(c *Call, keys, tokens, pairs int64) *Call {
+		c.Iteration = &trace.Iteration{Type: trace.Decode, Decode: trace.Requests{Count: 1, Keys: keys, Tokens: tokens, Pairs: pairs}}
+		return c
+	}
+	moe := func(c *Call, inner ...*Call) *Call {
+		c.Within = func() (list []Call) {
+			for _, in := range inner {
+				list = append(list, *in)
+			}
+			return list
+		}
+		return c
+	}
+	topk := func(n string) *Call { return with("TopK", "half[4,8]", n) }
+	weights := with("aten::view", "half[8,120,100]", "half[8,100,60]")
+	const moeName, fused, mla, attends = "vllm::moe_forward", "vllm::fused_experts", "vllm::unified_mla_attention", "x::paged_attention"
+	for _, c := range []struct {
+		call  *Call
+		flops int64 // -1: no figures
+	}{
+		{with("x::store_cache", "half[32]", "half[32]"), -1}, {with("x::store_cache", "half[32,4]"), -1}, {with("x::store_cache", "half[32,4]", "half[32,4]"), 0},
+		{with("x::rmsnorm", "half[32]"), -1}, {with("x::silu_and_mul", "half[32]"), -1}, {with("x::rotary", "half[32]"), -1}, {with("x::moe_sum", "half[32]"), -1},
+		{with("x::rmsnorm", "Something[2,3]"), -1}, {with("x::silu_and_mul", "half[2,4]", "float[2,4]"), 5 * 4},
+		{with("x::batched_gemm", "half[16,32,512]"), -1}, {with("x::batched_gemm", "half[16,512]", "half[16,128,512]"), -1}, {with("x::batched_gemm", "half[16,32,512]", "half[128,512]"), -1},
+		{with("x::batched_gemm", "half[16,32,512]", "half[7,128,512]"), -1}, {with("x::batched_gemm", "half[16,32,512]", "half[16,128,500]"), -1}, {with("x::batched_gemm", "half[16,32,512]", "half[32,128,512]"), 2 * 16 * 32 * 128 * 512},
+		{with("x::scaled_mm", "half[32,4096]", "half[512,2048]"), -1}, {with("x::scaled_mm", "half[32,4096]", "byte[512,1000]"), -1}, {with("x::scaled_mm", "half[32,40]", "half[40,8]"), 2 * 32 * 40 * 8},
+		{with("x::scaled_mm", "half[32,40]"), -1}, {with("x::scaled_mm", "half[32,40]", "half[3,8,40]"), -1},
+		{with(fused, "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "int[4,64]"), 2 * 256 * (600*1000 + 1000*300)}, {with(fused, "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "int[4,65]"), -1},
+		{with(fused, "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "float[4,2]"), -1}, {with(fused, "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "int[5,2]"), -1},
+		{with(fused, "half[4,1000]", "int[4,2]"), -1}, {with(fused, "half[4,999]", "half[8,600,1000]", "half[8,1000,300]", "int[4,2]"), -1},
+		{with(fused, "half[4,1000]", "half[8,600,1000]", "half[9,1000,300]", "int[4,2]"), 2 * 8 * 600 * 1000},  // weights of another number of experts are none of these
+		{with(fused, "half[4,1000]", "half[8,64,1000]", "half[8,1000,64]", "int[4,2]"), -1},                    // these have as many columns as a token has choices
+		{with(fused, "half[4,1000]", "half[8,65,1000]", "half[8,1000,65]", "int[4,2]"), 2 * 8 * 2 * 65 * 1000}, // and these have more
+		{with(fused, "half[4,1000]", "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "1", "1", "1", "1", "2"), -1},
+		{with("x::fmoe_a", "half[4,1000]", "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "1", "1", "1", "1", "64"), 2 * 256 * (600*1000 + 1000*300)},
+		{with("x::fmoe_a", "half[4,1000]", "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "1", "1", "1", "1", "65"), -1},
+		{with("x::fmoe_a", "half[4,1000]", "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "1", "1", "1", "1", "[2, 3]"), -1},
+		{with("x::fmoe_a", "half[4,1000]", "half[4,1000]", "half[8,600,1000]", "half[8,1000,300]", "1", "1", "1", "1"), -1},
+		{with("x::moe_stage2", "half[32,2,1024]", "half[8,4096,1024]", "half[32,4096]"), 2 * 64 * 4096 * 1024}, {with("x::moe_stage1", "half[32,4000]", "half[8,2048,4096]"), -1},
+		{with("x::moe_stage1", "half[32,4000]"), -1}, {with("x::moe_stage1", "half[32,4096]", "half[8,2048,4096]", "half[1,900,2,4096]"), 2 * 32 * 2048 * 4096},
+		{with("x::moe_stage1", "half[900,1024]", "half[32,4096]", "half[8,2048,4096]"), 2 * 900 * 2048 * 4096},
+		{moe(with(moeName, "half[4,100]", "half[4,8]"), topk("2"), weights), 2 * 8 * (120*100 + 100*60)}, {moe(with(moeName, "half[4,100]", "half[4,8]"), topk("8"), weights), 2 * 32 * (120*100 + 100*60)},
+		{moe(with(moeName, "half[4,100]", "half[4,8]"), topk("9"), topk("2"), topk("3"), weights), 2 * 8 * (120*100 + 100*60)}, {moe(with(moeName, "half[4,100]", "half[4,8]"), topk("0"), weights), -1},
+		{moe(with(moeName, "half[4,100]", "half[4,8]"), topk("9"), weights), -1}, {moe(with(moeName, "half[4,100]", "half[4,8]"), topk("x"), weights), -1}, {moe(with(moeName, "half[4,100]", "half[4,8]"), topk("[1, 2]"), weights), -1},
+		{moe(with(moeName, "half[4,100]", "half[4,8]"), with("TopK", "half[4,8]"), with("TopK"), weights), -1}, {moe(with(moeName, "half[4,100]", "half[4,8]"), with("sort", "half[4,8]", "2"), weights), -1},
+		{moe(with(moeName, "half[4,100]", "half[4,8]"), with("TopK", "half[4,9]", "2"), weights), -1}, {moe(with(moeName, "half[4,100]", "half[4,8]"), topk("2"), with("aten::view", "half[8,120,100]")), -1},
+		{moe(with(moeName, "half[4,100]", "half[4,8]"), topk("2"), with("aten::view", "half[8,120,100]", "Something[8,120,100]", "half[7,100,60]", "half[8,60]", "half[8,100,60]", "half[8,5,5]")), 2 * 8 * (120*100 + 100*60)},
+		{moe(with(moeName, "half[4,100]"), topk("2"), weights), -1}, {moe(with(moeName, "half[4,10,10]", "half[4,8]"), topk("2"), weights), -1}, {moe(with(moeName, "half[4,100]", "half[4,8,1]"), topk("2"), weights), -1},
+		{moe(with(moeName, "half[5,100]", "half[4,8]"), topk("2"), weights), -1},
+		{decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), 10, 1, 10), 4 * 8 * 64 * 10}, {with(attends, "half[1,8,64]", "half[9,16,4,64]"), -1}, {decode(with(attends, "half[1,8,64]"), 10, 1, 10), -1},
+		{decode(with(attends, "half[1,1,1,8,64]", "half[9,16,4,64]"), 10, 1, 10), -1}, {decode(with(attends, "half[1,8,64]", "half[9,16,3,64]"), 10, 1, 10), -1}, {decode(with(attends, "half[1,8,64]", "half[9,4,64,16]"), 10, 1, 10), 4 * 8 * 64 * 10},
+		{decode(with(attends, "half[1,8,64]", "half[9,4,8,16,7]"), 10, 1, 10), -1}, {decode(with(attends, "half[1,8,64]", "half[9,16,0,64]"), 10, 1, 10), -1}, {decode(with(attends, "half[1,8,64]", "half[9,64,16]"), 10, 1, 10), -1},
+		{decode(with(attends, "half[1,8,512]", "half[9,16,1,512]"), 10, 1, 10), 4 * 8 * 512 * 10}, {decode(with(attends, "half[1,8,576]", "half[9,16,2,576]"), 10, 1, 10), 4 * 8 * 576 * 10},
+		{decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), -1, 1, 10), -1}, {decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), 10, -1, 10), -1}, {decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), 10, 1, -1), -1},
+		{decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), 0, 1, 0), 0}, {decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), 10, 0, 0), 0}, {decode(with(attends, "half[1,8,64]", "half[9,16,4,64]"), 0, 0, 0), -1},
+		{decode(with(mla, "half[1,16,192]", "half[1,512]", "half[1,64]"), 10, 1, 10), 2 * 16 * (2*512 + 64) * 10}, {with(mla, "half[1,16,192]", "half[1,512]", "half[1,64]"), -1}, {decode(with(mla, "half[1,16,192]", "half[1,512]"), 10, 1, 10), -1},
+		{decode(with(mla, "half[1,192]", "half[1,512]", "half[1,64]"), 10, 1, 10), -1}, {decode(with(mla, "half[1,16,192]", "half[1,1,512]", "half[1,64]"), 10, 1, 10), -1}, {decode(with(mla, "half[1,16,192]", "half[1,512]", "half[64]"), 10, 1, 10), -1},
+	} {
+		f, _ := modelOf(c.call.Name)
+		w, ok := f(c.call)
+		if ok != (c.flops >= 0) || ok && w.Flops != c.flops {
+			t.Errorf("%s %v %q: %v %+v, want %d FLOPs", c.call.Name, c.call.In, c.call.Concrete, ok, w, c.flops)
+		}
+	}
+	same := decode(with(attends, "half[1,8,64]", "half[9,16,4,64]", "float[9,16,4,64]", "half[9,16,2,64]", "float[9,16,2,64]"), 10, 1, 10)
+	if w, _ := paged(same); w.Bytes != 10*2*2*64*2+2*8*64*2 {
+		t.Errorf("the cache is the first of those with the fewest heads: %+v", w)
+	}
+}
+
+// TestWithin: an operator called what begins inside of it on its thread, and of the operators of other threads nothing.
+func TestWithin(t *testing.T) {
+	b := testtrace.New()
+	main, other := b.Thread(1, 1, "python"), b.Thread(1, 2, "other")
+	shaped := func(th *testtrace.Thread, name string, start, dur int64) {
+		th.Op(name, start, dur).Arg("Input Dims", testtrace.Raw("[[2]]")).Arg("Input type", testtrace.Raw(`["float"]`))
+	}
+	main.Frame("frame", 0, 9000)
+	shaped(main, "before", 500, 100)
+	shaped(main, "outer", 1000, 1000)
+	shaped(main, "first", 1000, 500)
+	main.Op("no shapes", 1200, 10)
+	shaped(other, "beside", 1300, 10)
+	shaped(main, "last", 1999, 1)
+	shaped(main, "after", 2000, 100)
+	shaped(other, "alone", 3000, 100)
+	tr := b.Parse(t)
+	m := &Meter{}
+	for name, want := range map[string]string{"outer": "first last", "before": "", "alone": "", "after": ""} {
+		var got []string
+		for id := range tr.Events {
+			if tr.Name(trace.EventID(id)) == name {
+				for _, c := range m.within(tr, trace.EventID(id)) {
+					got = append(got, c.Name)
+				}
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s called %q, want %s", name, got, want)
 		}
 	}
 }
