@@ -2,9 +2,12 @@ package whatif_test
 
 import (
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/testtrace"
 	"overlay/internal/whatif"
 )
@@ -77,4 +80,30 @@ func TestAlgebra(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReplayAll: what is asked side by side gets the answers that it gets alone, each at its place, while others ask for windows and ceilings.
+func TestReplayAll(t *testing.T) {
+	m := whatif.New(simulated(t, "streams", 3))
+	list := questions(t, m)
+	var want []int64
+	for i := range list {
+		want = append(want, m.Replay(&list[i]).Window)
+	}
+	classes := []whatif.Change{m.OfClass(critpath.ClassCPU), m.OfClass(critpath.ClassCompute), m.OfClass(critpath.ClassLaunch)}
+	ceilings := m.Ceilings(classes)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for i, r := range m.ReplayAll(list) {
+				if r.Scenario != &list[i] || r.Window != want[i] || m.Window(&list[i]) != want[i] {
+					t.Errorf("%s: %d ns, alone %d", list[i].Name, r.Window, want[i])
+				}
+			}
+			if got := m.Ceilings(classes); !slices.Equal(got, ceilings) {
+				t.Errorf("ceilings %+v, alone %+v", got, ceilings)
+			}
+		})
+	}
+	group.Wait()
 }
