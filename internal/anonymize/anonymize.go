@@ -2,6 +2,7 @@
 package anonymize
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Graph returns a graph and a path that are the same but for names: those that tell of people, machines, jobs,
@@ -227,8 +229,11 @@ func (a *anonymizer) event(id trace.EventID) {
 		switch string(m.Key) {
 		case "name":
 			written := a.out.Syms[e.Name]
-			if e.Kind == trace.Memcpy || e.Kind == trace.Memset {
+			switch {
+			case e.Kind == trace.Memcpy || e.Kind == trace.Memset:
 				written = a.out.WrittenName(id)
+			case e.Kind == trace.Python && bytes.HasPrefix(value, []byte(`"$`)):
+				written = vendors.WrittenFrame(written)
 			}
 			a.buf = chrome.AppendString(a.buf, written)
 		case "cat":

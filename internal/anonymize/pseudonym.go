@@ -98,7 +98,7 @@ func annotationName(name string) string {
 var (
 	pythonFrame = lazy(`^(.+)\((\d+)\): (.+)$`)
 	module      = lazy(`^nn\.Module: (.+?)(_\d+)?$`)
-	library     = lazy(`^(torch|torchvision|torchaudio|torchdata|apex|deepspeed|megatron|multiprocessing|concurrent|asyncio)/|^(threading|queue|selectors|socket|subprocess|contextlib|functools|runpy)\.py$|^<(string|frozen importlib\._bootstrap)>$`)
+	library     = lazy(`^(torch|torchvision|torchaudio|torchdata|apex|deepspeed|megatron|multiprocessing|concurrent|asyncio)/|^(profiler|threading|queue|selectors|socket|subprocess|contextlib|functools|runpy)\.py$|^<(string|frozen importlib\._bootstrap)>$`)
 	libraryAt   = lazy(`^.*/(?:site-packages|dist-packages|python3\.\d+)/`)
 	plainPath   = lazy(`^[A-Za-z_/.<>]+$`)
 )
@@ -151,7 +151,7 @@ func processText(s string) string {
 
 var (
 	threadName = lazy(`^(thread|Thread) (-?\d+) ?(?:\((.*)\))?$`)
-	plainRow   = lazy(`^ *((s|S)tream -?\d+|Device -?\d+|(` + strings.Join(vendors.Devices(), "|") + `) \d+|(Trace )?PyTorch Profiler \(\d+\)|GPU: PyTorch Profiler( \(\d+\))?|-?\d{1,20}) *$`)
+	plainRow   = lazy(`^ *((s|S)tream -?\d+|Device -?\d+|(` + strings.Join(vendors.Devices(), "|") + `) \d+|(Trace )?PyTorch Profiler \(\d+\)|GPU: PyTorch Profiler( \(\d+\))?|-?\d{1,20}|(` + strings.Join(vendors.Numbered(), "|") + `)\d+(\([\w,]*\))?) *$`)
 )
 
 func threadText(s string) string {

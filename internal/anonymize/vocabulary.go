@@ -74,7 +74,7 @@ tid, pid, Domain, Correlation Id, Node Id, dim, step, Duration, Start, End, In B
 Blocks Per SM, Est. Achieved Occupancy, GPU Utilization, GPU, GPU 0, Allocated, Reserved, Task Type, Task Id, Stream Id, Batch Id, Subtask Id
 Thread Id, connection_id, Model Id, Context Id, Queue length, l0 call, sycl_kernel, sycl_queue, sycl_invocation_id, device_type, uuid
 weight, inferred, critical, critical_ns, critical_id, critical_next, critical_total_ns, cdg_node, phase, events, busy_ns, node_critical_ns, evidence, resource
-class, event, from, to, from_side, to_side`)
+class, event, from, to, from_side, to_side, correlation_id, step_num`)
 
 // knownEventKeys are the keys of events in the trace event format.
 var knownEventKeys = set(`name cat ph s bp ts dur tts tdur tidelta id id2 local global scope pid tid args cname sf esf stack estack bind_id flow_in flow_out use_async v`)

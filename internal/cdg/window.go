@@ -10,6 +10,7 @@ import (
 
 	"overlay/internal/par"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // FindWindow finds the analysed interval that the options ask for, without CarriedIn.
@@ -137,11 +138,16 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 }
 
 // wholeExtent spans the operations and the activities of threads that launch GPU work, run autograd, or carry
-// annotations or frames; of all threads when no thread does.
+// annotations or frames; of all threads when no thread does. What the profiler needs to start and to stop is left out at both ends, but for
+// operations that run on while it stops.
 func wholeExtent(tr *trace.Trace) (start, end int64) {
 	node := matchSyms(tr, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") })
+	edge := make([]vendors.Recording, len(tr.Syms))
+	for i, s := range tr.Syms {
+		edge[i] = vendors.RecordingOf(s)
+	}
 	parts := make([]extents, ranges(len(tr.Events), len(tr.Tracks)))
-	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) { parts[part] = extentsOf(tr, from, to, node) })
+	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) { parts[part] = extentsOf(tr, from, to, node, edge) })
 	x := &parts[0]
 	for i := range parts[1:] {
 		x.join(&parts[1+i])
@@ -160,18 +166,24 @@ func wholeExtent(tr *trace.Trace) (start, end int64) {
 	if all == nothing {
 		return 0, 0
 	}
-	return all.Start, all.End
+	from, until := max(all.Start, x.recorded.Start), min(all.End, max(x.recorded.End, x.device))
+	if from >= until {
+		return all.Start, all.End
+	}
+	return from, until
 }
 
 // extents is what wholeExtent wants to know of some events.
 type extents struct {
-	spans  []Span // per track: from the first start to the last end
-	counts []bool // per track: it belongs to the whole
-	marks  bool   // a device recorded what it waited for
+	spans    []Span // per track: from the first start to the last end
+	counts   []bool // per track: it belongs to the whole
+	marks    bool   // a device recorded what it waited for
+	recorded Span   // from where the profiler had started to where it began to stop
+	device   int64  // the last end of an operation
 }
 
-func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
-	x := extents{make([]Span, len(tr.Tracks)), make([]bool, len(tr.Tracks)), false}
+func extentsOf(tr *trace.Trace, from, to int, node []bool, edge []vendors.Recording) extents {
+	x := extents{make([]Span, len(tr.Tracks)), make([]bool, len(tr.Tracks)), false, Span{math.MinInt64, math.MaxInt64}, math.MinInt64}
 	for i := range x.spans {
 		x.spans[i] = Span{math.MaxInt64, math.MinInt64}
 	}
@@ -186,11 +198,18 @@ func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
 		switch {
 		case e.Kind.Device():
 			x.counts[e.Track] = true
+			x.device = max(x.device, tr.End(e))
 			if l := tr.Launch(trace.EventID(i)); l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
 				x.counts[tr.Events[l].Track] = true
 			}
 		case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && node[e.Name]:
 			x.counts[e.Track] = true
+			switch edge[e.Name] {
+			case vendors.Starts:
+				x.recorded.Start = max(x.recorded.Start, tr.End(e))
+			case vendors.Stops:
+				x.recorded.End = min(x.recorded.End, e.Start)
+			}
 		}
 	}
 	return x
@@ -203,6 +222,8 @@ func (x *extents) join(y *extents) {
 		x.counts[t] = x.counts[t] || y.counts[t]
 	}
 	x.marks = x.marks || y.marks
+	x.recorded = Span{max(x.recorded.Start, y.recorded.Start), min(x.recorded.End, y.recorded.End)}
+	x.device = max(x.device, y.device)
 }
 
 // extentSinceHost is the extent without what a device did before the host's record begins: one with a record of its

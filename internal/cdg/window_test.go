@@ -61,6 +61,26 @@ func TestFindWindow(t *testing.T) {
 	}
 }
 
+// The whole trace begins when JAX's profiler has started and ends when it begins to stop, or with what a device still does then. A window
+// that would be empty without that time, and a frame of another file, change nothing.
+func TestProfilerIsNoProgram(t *testing.T) {
+	const start, stop = "frame 1 profiler.py(151):~start_trace 0 100\n", "frame 1 profiler.py(271):~stop_trace 200 300\n"
+	for _, c := range []struct {
+		name, text string
+		start, end int64
+	}{
+		{"both ends", start + "op 1 a 110 20\n" + stop, 100, 200},
+		{"a device goes on", start + "call 1 cudaLaunchKernel 150 5 1\nkernel 7 k 160 90 1\n" + stop, 100, 250},
+		{"nothing but the profiler", "frame 1 profiler.py(271):~stop_trace 0 10\nframe 1 profiler.py(151):~start_trace 20 10\n", 0, 30},
+		{"another file", strings.ReplaceAll(start+stop, "profiler.py", "myprofiler.py"), 0, 500},
+	} {
+		w, err := cdg.FindWindow(testtrace.Lines(t, c.text), cdg.Options{})
+		if err != nil || w.Start != c.start*1000 || w.End != c.end*1000 {
+			t.Errorf("%s: window [%d, %d], error %v, want [%d, %d] µs", c.name, w.Start, w.End, err, c.start, c.end)
+		}
+	}
+}
+
 func TestStepTailUnderNextStep(t *testing.T) {
 	for step, want := range map[string]int{"7": 1, "8": 0} {
 		g, err := cdg.Build(testtrace.Lines(t, windowText), cdg.Options{Step: step})

@@ -195,6 +195,7 @@ func TestRecorded(t *testing.T) {
 	}
 	tr := parse(t, src)
 	steps, kernels, copies, launched, frames := 0, 0, 0, 0, 0
+	rows := map[string]trace.TrackID{}
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch {
@@ -209,6 +210,13 @@ func TestRecorded(t *testing.T) {
 		}
 		if e.Kind.Device() && tr.Launch(trace.EventID(i)) != trace.NoEvent {
 			launched++
+		}
+		if e.Ph == 'X' && e.Kind.Host() {
+			thread := tr.TokenText(tr.Tracks[e.Track].TID)
+			if row, known := rows[thread]; known && row != e.Track {
+				t.Fatalf("thread %s is two rows, the second with %q", thread, tr.Name(trace.EventID(i)))
+			}
+			rows[thread] = e.Track
 		}
 	}
 	// The JSON that JAX wrote of the same run has 175 operations on three streams, ten of them on two streams of copies.

@@ -142,7 +142,7 @@ func three(s string) (n [3]int64, ok bool) {
 }
 
 // hostEvent writes an event of a thread: a step that the program marked, a call that has a correlation, a frame of Python
-// ("$file.py:12 name"), or what package vendors makes of it. Older versions call a call like what it launched; of a copy the
+// ("$file.py:12 name"), a call that waits by its name, or work of XLA's. Older versions call a call like what it launched; of a copy the
 // details say whether the call waited.
 func (r *reader) hostEvent(t *thread, e *event) {
 	category, name := "", e.kind.name
@@ -158,6 +158,10 @@ func (r *reader) hostEvent(t *thread, e *event) {
 		}
 	case python:
 		category, name = "python_function", frame
+	case vendors.VerbOf(name).Blocks():
+		category = vendors.CallCategory(name)
+	default:
+		category = "cpu_op"
 	}
 	r.slice(category, name, hostPID, t.id, e)
 	if step != nil {

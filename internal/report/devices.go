@@ -130,7 +130,7 @@ func (r *Report) Outside() string {
 	if len(say) == 0 {
 		return ""
 	}
-	why := ", where no thread that drives a device is recorded"
+	why := ", where no thread that drives a device is recorded, or the profiler starts or stops"
 	if r.Method == "hta" {
 		why = ", since the method has a window of its own"
 	}

@@ -80,7 +80,7 @@ type Window struct {
 	Annotation string `json:"annotation" about:"that it is an instance of; empty for the whole trace"`
 	Instance   string `json:"instance"`
 	CarriedIn  int    `json:"carried_in" unit:"count" about:"activities that run when it starts"`
-	Before     int64  `json:"left_out_before_ns" unit:"ns" about:"of the whole trace: what was recorded before the window, where no thread that counts is recorded"`
+	Before     int64  `json:"left_out_before_ns" unit:"ns" about:"of the whole trace: what was recorded before the window, where no thread that counts is recorded, or the profiler starts or stops"`
 	After      int64  `json:"left_out_after_ns" unit:"ns" about:"the same after it"`
 }
 

@@ -47,7 +47,22 @@ func Rows() []string {
 	return gather(func(v *Vendor) []string {
 		list := slices.Concat(v.Rows, v.Devices)
 		for _, p := range v.Processes {
-			list = append(list, p.PID+p.Name) // one of them is empty
+			list = append(list, p.PID+p.Name, p.Row) // one of the first two is empty
+		}
+		return list
+	})
+}
+
+// Numbered are starts of names of processes and of their rows which a number follows.
+func Numbered() []string {
+	return gather(func(v *Vendor) (list []string) {
+		for _, p := range v.Processes {
+			if p.Start {
+				list = append(list, p.Name)
+			}
+			if strings.HasSuffix(p.Row, "#") {
+				list = append(list, p.Row)
+			}
 		}
 		return list
 	})

@@ -185,6 +185,38 @@ func PythonFrame(name string) (frame string, ok bool) {
 	return frame, ok
 }
 
+// WrittenFrame is the name that XLA gives a frame of Python, by PyTorch's.
+func WrittenFrame(name string) string {
+	if place, function, ok := strings.Cut(name, "): "); ok {
+		if i := strings.LastIndexByte(place, '('); i >= 0 {
+			name = place[:i] + ":" + place[i+1:] + " " + function
+		}
+	}
+	return "$" + name
+}
+
+// Recording is what a frame of Python does with the profiler that records it.
+type Recording uint8
+
+// What it may do.
+const (
+	Starts Recording = 1 + iota
+	Stops
+)
+
+// RecordingOf reads the name of a frame of jax.profiler, which is named without folders. Both are in the recording, and last as long as many
+// steps: JAX makes its buffers in the one and gathers what devices recorded in the other.
+func RecordingOf(frame string) Recording {
+	rest, ok := strings.CutPrefix(frame, "profiler.py(")
+	switch _, function, _ := strings.Cut(rest, "): "); {
+	case ok && function == "start_trace":
+		return Starts
+	case ok && function == "stop_trace":
+		return Stops
+	}
+	return 0
+}
+
 // DeviceOf names a device by its properties where the profiler left its name empty, as ROCm does in containers without the file that has the
 // names; "" where the properties are those of several. Recorded traces with a name have the same numbers.
 func DeviceOf(major, minor, units, bytes int64) string {
