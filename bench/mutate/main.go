@@ -1,7 +1,7 @@
 // Command mutate says whether tests bite: it changes single conditions of the product's code, one at a time, and runs the
 // tests of that package alone.
 //
-//	go run ./bench/mutate [-n 60] [-seed 1] [-under internal/cdg] [-skip TestSlow]
+//	go run ./bench/mutate [-n 60] [-seed 1] [-under internal/cdg] [-late TestSlow]
 //
 // Places are drawn by the seed: comparisons, && and ||, and what is one more or less. A change is killed when a test
 // fails, or they take over five times as long and ten seconds. Survivors are printed with their place; some of these are equivalent to what
@@ -54,7 +54,7 @@ func main() {
 	n := flag.Int("n", 60, "number of changes")
 	seed := flag.Uint64("seed", 1, "by which places are drawn")
 	under := flag.String("under", "internal", "folder whose code is changed")
-	skip := flag.String("skip", "", "tests that are left out, as for go test")
+	late := flag.String("late", "", "slow tests, as for go test -run, that are run where the others notice nothing")
 	flag.Parse()
 	places, err := find(*under)
 	if err != nil || len(places) == 0 {
@@ -70,7 +70,7 @@ func main() {
 	killed, tried := 0, 0
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		began := time.Now()
-		here, survivors, err := try(dir, packages[dir], *skip)
+		here, survivors, err := try(dir, packages[dir], *late)
 		if err != nil {
 			fmt.Println("not tried:", dir, err)
 			continue
@@ -134,7 +134,7 @@ func find(under string) ([]place, error) {
 }
 
 // try compiles the tests of a package once, with all changes in it, and runs them with one change at a time.
-func try(pkg string, places []place, skip string) (tried int, survivors []place, err error) {
+func try(pkg string, places []place, late string) (tried int, survivors []place, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return 0, nil, err
@@ -144,10 +144,10 @@ func try(pkg string, places []place, skip string) (tried int, survivors []place,
 	if err := compile(pkg, places, dir, program); err != nil {
 		return 0, nil, err
 	}
-	run := func(change int, limit time.Duration) bool {
+	run := func(change int, limit time.Duration, tests ...string) bool {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		c := exec.CommandContext(ctx, program, "-test.short", "-test.failfast", "-test.skip", skip)
+		c := exec.CommandContext(ctx, program, append(tests, "-test.short", "-test.failfast")...)
 		c.Dir, c.Env = pkg, append(os.Environ(), "MUTANT="+strconv.Itoa(change))
 		return c.Run() == nil
 	}
@@ -157,7 +157,7 @@ func try(pkg string, places []place, skip string) (tried int, survivors []place,
 	}
 	limit := 10*time.Second + 5*time.Since(began) // a change can be a loop without an end
 	for i, p := range places {
-		if run(i+1, limit) {
+		if run(i+1, limit, "-test.skip", late) && (late == "" || run(i+1, limit, "-test.run", late)) {
 			survivors = append(survivors, p)
 		}
 	}
