@@ -85,7 +85,7 @@ func peerHosts(tr *trace.Trace, rows []hta.Row) []Host {
 			stack = stack[:len(stack)-1]
 		}
 		e := &tr.Events[r.Event]
-		h := Host{Start: r.TS, End: r.TS + r.Dur, Event: r.Event, Parent: -1, Thread: int32(r.TID), Name: e.Name, Kind: e.Kind}
+		h := Host{Start: r.TS, End: r.TS + r.Dur, Event: r.Event, Parent: -1, Name: e.Name, Kind: e.Kind}
 		if n := len(stack); n > 0 {
 			h.Parent, h.Depth = stack[n-1], out[stack[n-1]].Depth+1
 		}
@@ -428,7 +428,7 @@ func peerRoots(s *Set, name string) []bool {
 			return d
 		}
 		for k := range s.Host {
-			if a := &s.Host[k]; a.Thread != h.Thread && a.Kind == trace.Annotation && a.Start <= s.Host[root].Start && a.End >= s.Host[root].End {
+			if a := &s.Host[k]; s.Trace.Events[a.Event].Track != s.Trace.Events[h.Event].Track && a.Kind == trace.Annotation && a.Start <= s.Host[root].Start && a.End >= s.Host[root].End {
 				d++
 			}
 		}
@@ -491,7 +491,7 @@ func onOtherThread(s *Set, name string) bool {
 		for _, id := range s.ofLaunch {
 			op := &s.Ops[id]
 			l := s.hostOf(op.Launch)
-			if h.Start <= op.LaunchStart && op.LaunchEnd <= h.End && l != nil && l.Thread != h.Thread {
+			if h.Start <= op.LaunchStart && op.LaunchEnd <= h.End && l != nil && s.Trace.Events[l.Event].Track != s.Trace.Events[h.Event].Track {
 				return true
 			}
 		}

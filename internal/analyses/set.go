@@ -46,7 +46,6 @@ type Host struct {
 	Start, End int64
 	Event      trace.EventID
 	Parent     int32 // index into Set.Host of the slice around it, -1 at the top
-	Thread     int32 // dense thread number
 	Name       trace.Sym
 	Kind       trace.Kind
 	Depth      int32 // slices around it
@@ -55,7 +54,7 @@ type Host struct {
 // Set is the input of the analyses: the operations and host slices of one window.
 //
 // Invariants: Ops are sorted by (Device, Start, Event); Streams by (Device, Stream), the operations of each by
-// (Start, Event); Host by (Thread, Start), a parent before its children.
+// (Start, Event); Host by (thread, Start), a parent before its children.
 type Set struct {
 	Trace   *trace.Trace
 	Ops     []Op
@@ -156,7 +155,7 @@ func (s *Set) takeHost(g *graph.Graph) {
 			if !s.inside(act.Start) {
 				continue
 			}
-			h := Host{Start: act.Start, End: act.End, Event: act.Event, Parent: -1, Thread: int32(i), Name: g.Trace.Events[act.Event].Name, Kind: g.Trace.Events[act.Event].Kind}
+			h := Host{Start: act.Start, End: act.End, Event: act.Event, Parent: -1, Name: g.Trace.Events[act.Event].Name, Kind: g.Trace.Events[act.Event].Kind}
 			if p := d.Parent[a]; p != cdg.NoAct && at[p] >= 0 {
 				h.Parent = at[p]
 				h.Depth = s.Host[at[p]].Depth + 1

@@ -79,7 +79,6 @@ func (b *builder) applyRules() *Graph {
 	pairer{b}.pairThreads()
 	b.bindOperations(b.sortFound())
 	held := b.holdsBeside()
-	g.ClockGrain = b.clockGrain
 	pooled()
 	b.bindHostCollectives()
 	(&threadBinder{builder: b}).bindThreads(g.Window.Start, g.Window.End)

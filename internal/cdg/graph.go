@@ -146,8 +146,6 @@ type Graph struct {
 	Delays Delays         // measured on the trace, or on the whole that it is a part of
 	Usual  [NumLags]Usual // measured on the trace, of what did bind
 
-	ClockGrain int64 // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
-
 	HostCollectives []HostCollective // those that threads do, by start
 
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending

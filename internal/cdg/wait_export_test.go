@@ -5,6 +5,22 @@ import "fmt"
 // CheckWaits verifies the invariants of the stored waits: in rows by activity, sorted, times that fit their sources, and
 // satisfied; one that bound for each operation; an answer where a thread waits, and none where it computes.
 func (g *Graph) CheckWaits() error {
+	c := waitChecker{g, us}
+	for a := range g.Acts {
+		if x := &g.Acts[a]; (x.Start-g.Acts[0].Start)%us != 0 || (x.End-x.Start)%us != 0 {
+			c.grain = 1
+		}
+	}
+	return c.check()
+}
+
+// waitChecker is a graph with the time by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns.
+type waitChecker struct {
+	*Graph
+	grain int64
+}
+
+func (g *waitChecker) check() error {
 	for a := range g.Acts {
 		act := &g.Acts[a]
 		row, bound := g.Sources(ActID(a)), 0
@@ -54,7 +70,7 @@ func (g *Graph) CheckWaits() error {
 }
 
 // checkPoint checks what a thread waited for in a piece until t.
-func (g *Graph) checkPoint(lane LaneID, piece int, t int64, id WaitID) error {
+func (g *waitChecker) checkPoint(lane LaneID, piece int, t int64, id WaitID) error {
 	waits := g.waits(lane, piece)
 	if id == NoWait {
 		if piece < 0 || g.Pieces[piece].Owner == NoAct {
@@ -79,7 +95,7 @@ func (g *Graph) checkPoint(lane LaneID, piece int, t int64, id WaitID) error {
 
 // checkWait checks the times of a wait for a point: by its rule the source was ready at At, up to what clocks and
 // rounding may cross.
-func (g *Graph) checkWait(w *Wait, point int64) error {
+func (g *waitChecker) checkWait(w *Wait, point int64) error {
 	fail := func(what string) error {
 		return fmt.Errorf("%s from %d at %d + %d: %s, the point is %d", w.Rule, w.From, w.At, w.Lag, what, point)
 	}
@@ -96,7 +112,7 @@ func (g *Graph) checkWait(w *Wait, point int64) error {
 	if g.Lanes[from.Lane].Stream == (w.Rule == Launch || w.Rule == Handoff) {
 		return fail("source of the wrong kind")
 	}
-	slack := g.ClockGrain
+	slack := g.grain
 	switch w.Rule {
 	case Handoff:
 		return nil

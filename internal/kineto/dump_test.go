@@ -25,7 +25,7 @@ func dump(w io.Writer, t *trace.Trace) error {
 	}
 	for i := range t.Procs {
 		p := &t.Procs[i]
-		fmt.Fprintf(b, "process %d pid %s device %d name %q labels %q sort %d/%v\n", i, t.Syms[p.PID.Raw], p.Device, p.Name, p.Labels, p.Sort, p.HasSort)
+		fmt.Fprintf(b, "process %d pid %s device %d name %q labels %q sort %d\n", i, t.Syms[p.PID.Raw], p.Device, p.Name, p.Labels, p.Sort)
 	}
 	for i := range t.Tracks {
 		k := &t.Tracks[i]

@@ -252,9 +252,9 @@ func (t *draft) nameRows() {
 				t.Procs[k].Labels = label
 			}
 		case "process_sort_index":
-			v, ok := argInt(args, "sort_index")
+			v, _ := argInt(args, "sort_index")
 			for _, k := range t.pickByKind(byPID[p], v != p.Num) {
-				t.Procs[k].Sort, t.Procs[k].HasSort = v, ok
+				t.Procs[k].Sort = v
 			}
 		case "thread_name":
 			name, _ := argString(args, "name")

@@ -83,7 +83,7 @@ func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]
 	share := float64(slower) / float64(max(whole, 1))
 	top := list[0]
 	t := sums[top.Name]
-	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, OnHost: onHost, Load: j.load(hits, peers, onHost)}
+	c := Cause{What: MoreWork, Factor: factor, OnHost: onHost, Load: j.load(hits, peers, onHost)}
 	one := 2*top.NS > excess                                          // one name has most of it
 	other := !onHost && 2*alone.own > excess && 2*calls > alone.calls // the rank does what its peers do not: a larger input would be as many calls, if of other kernels
 	switch {

@@ -126,7 +126,6 @@ type Cause struct {
 	What   CauseKind
 	OnHost bool    // work of threads, else of the device
 	Factor float64 // by which work takes longer than that of the peers
-	Name   string  // with the largest excess
 	Load   Load
 }
 

@@ -53,7 +53,6 @@ type Process struct {
 	Name     string // process_name
 	Labels   string // process_labels
 	Sort     int64
-	HasSort  bool
 }
 
 // Bare is a token without the way in which a number is written.

@@ -14,7 +14,6 @@ type atomicCount = atomic.Int64
 
 const (
 	countEvents = iota
-	countMarked
 	countLost
 	countRenumbered
 	countReencoded

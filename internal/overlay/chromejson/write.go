@@ -16,7 +16,6 @@ import (
 // Stats is what became of a trace in Chrome's format.
 type Stats struct {
 	Events     int // of the input, copied
-	Marked     int // of these, with marks spliced in
 	MarksLost  int // events whose args are no object: nothing could be spliced in
 	Renumbered int // events with a pid or tid that viewers fold onto another row
 	Reencoded  int // events that were no valid JSON
@@ -107,7 +106,6 @@ func (w *writer) copyEvents() {
 		return dst
 	})
 	w.stats.Events = int(w.counts[countEvents].Load())
-	w.stats.Marked = int(w.counts[countMarked].Load())
 	w.stats.MarksLost = int(w.counts[countLost].Load())
 	w.stats.Renumbered = int(w.counts[countRenumbered].Load())
 	w.stats.Reencoded = int(w.counts[countReencoded].Load())
@@ -178,7 +176,6 @@ func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 	})
 	if len(enc.members) > 0 {
 		e.Members = enc.members
-		enc.n[countMarked]++
 		if args == 0 { // also where they are no object
 			e.Args = argsOffset(raw)
 			args = e.Args
