@@ -80,17 +80,15 @@ func parseInstance(s string, n int) (first, last int, err error) {
 	return first, last, nil
 }
 
-// annotationEvents returns annotations and ops whose name matches, by start time.
+// annotationEvents returns annotations and ops whose name, or the one that the program gave them, matches, by start time.
 func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID {
 	hit := matchSyms(tr, match)
-	if !slices.Contains(hit, true) {
-		return nil
-	}
 	parts := make([][]trace.EventID, ranges(len(tr.Events), 0))
 	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) {
 		for i := from; i < to; i++ {
 			e := &tr.Events[i]
-			if e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.CPUOp) && e.Flags&trace.ClampedTS == 0 && hit[e.Name] {
+			if e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.CPUOp) && e.Flags&trace.ClampedTS == 0 &&
+				(hit[e.Name] || e.Flags&trace.Composed != 0 && match(tr.WrittenName(trace.EventID(i)))) {
 				parts[part] = append(parts[part], trace.EventID(i))
 			}
 		}

@@ -89,15 +89,9 @@ func (t *draft) hostEvent(id trace.EventID, names map[trace.Sym]hostName, made m
 			e.Kind, name = trace.Annotation, trace.StepPrefix+strconv.FormatInt(step, 10)
 		}
 	}
-	if name == t.Syms[e.Name] {
-		return
+	if name != t.Syms[e.Name] {
+		t.rename(id, name, made)
 	}
-	sym, known := made[name]
-	if !known {
-		sym = trace.Sym(len(t.Syms))
-		t.Syms, made[name] = append(t.Syms, name), sym
-	}
-	e.Name, e.Flags = sym, e.Flags|trace.Composed
 }
 
 // onlyInnermost takes from the operations of a row those that enclose others, such as loops: what ran is inside. They stay drawn.

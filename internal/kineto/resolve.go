@@ -88,6 +88,7 @@ func (r *topLevel) resolve() {
 	t.LinkLaunches()
 	t.readGraphEdges()
 	t.foreignLinks()
+	t.namedSteps()
 }
 
 // unpadded tells the traces of Kineto nightlies of March 2024, which wrote 12 µs and 5 ns as 12.5: laid out by Kineto,

@@ -160,7 +160,7 @@ func (t *Trace) Sequence(id EventID) (n int32, ok bool) {
 }
 
 // WrittenName is the name that stands in the input. Name differs where it is the one that Kineto would have used: of copies and memsets
-// whose kind stands in args, of steps and frames of Python in what XLA writes.
+// whose kind stands in args, of frames of Python in what XLA writes, of steps that a program has marked in its own words.
 func (t *Trace) WrittenName(id EventID) string {
 	e := &t.Events[id]
 	switch {
