@@ -113,7 +113,7 @@ var bombs = map[string]func(t *testing.T, name string){
 }
 
 // slowBombs reach a limit late, by the same way as one of the others does.
-var slowBombs = []string{"packet.pftrace", "category.pftrace", "never.db", "ids.db", "huge.db"}
+var slowBombs = []string{"packet.pftrace", "category.pftrace", "never.db", "ids.db", "huge.db", "sorted.db", "blanks.json.gz"}
 
 const endless = "with recursive t(x) as (select 1 union all select x + 1 from t)"
 

@@ -14,6 +14,7 @@ import (
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/textcheck"
 	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
@@ -172,7 +173,7 @@ func TestDeepArguments(t *testing.T) {
 // TestManyRows: a million rows, most without events, take no time.
 func TestManyRows(t *testing.T) {
 	var src pb
-	for i := range uint64(1_000_000) {
+	for i := range uint64(corpus.Rounds(250_000, 1_000_000)) {
 		src = src.msg(1, pb(nil).msg(60, pb(nil).num(1, i+100).num(5, i+99).str(2, "row")))
 	}
 	for i := range uint64(1000) {

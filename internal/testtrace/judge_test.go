@@ -20,12 +20,9 @@ import (
 // The exact path must agree with the truth of random programs. The limits are those of the project's plan; what is
 // below them for a reason that is known stands in known.
 func TestExactAgreesWithSimulator(t *testing.T) {
-	n := 800
+	n := 400
 	if corpus.Long() {
 		n = 5000 // some 180 of each class: the limits are shares of them all; the judge goes over any number by hand
-	}
-	if testing.Short() {
-		n = 400
 	}
 	all := JudgeAll(n, 1, Classes)
 	for i := range all {
@@ -69,10 +66,7 @@ func TestExactAgreesWithSimulator(t *testing.T) {
 
 // Programs as they run in production must be right in recordings as they should be, with cuda_sync records and without.
 func TestProductionAgreesWithSimulator(t *testing.T) {
-	n := 110
-	if corpus.Long() {
-		n = 660
-	}
+	n := corpus.Rounds(55, 660)
 	least := map[string]float64{"fsdp2": 0.97, "hostfn": 0.97, "serve": 0.97} // of classes that are not right yet
 	for _, s := range Groups(JudgeAll(n, 9001, Production)) {
 		if strings.HasPrefix(s.Name, "GPU ") && s.Agreement < 0.98 {

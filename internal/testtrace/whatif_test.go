@@ -2,6 +2,7 @@ package testtrace
 
 import (
 	"bytes"
+	"overlay/internal/testtrace/corpus"
 	"strings"
 	"testing"
 )
@@ -41,10 +42,7 @@ func TestWhatIfTruth(t *testing.T) {
 
 // The same of programs as they run in production. Where a server hands results over by a thread of its own, whatever is asked is answered.
 func TestWhatIfProduction(t *testing.T) {
-	n := 110
-	if testing.Short() {
-		n = 33
-	}
+	n := corpus.Rounds(55, 110)
 	var list, decode []*Question
 	for _, a := range AskPrograms(n, 9001, Production) {
 		if a.Err != nil {

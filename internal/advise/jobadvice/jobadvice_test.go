@@ -9,6 +9,7 @@ import (
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/jobjudge"
 )
 
@@ -110,7 +111,7 @@ func ids(a *Advice) (list []string) {
 func TestBalanced(t *testing.T) {
 	for _, cause := range []string{"", "late"} {
 		for _, kind := range []string{"dp", "fsdp", "3d"} {
-			for seed := range uint64(3) {
+			for seed := range uint64(corpus.Rounds(1, 3)) {
 				a, _, _, _ := adviseOn(t, testtrace.JobOptions{Kind: kind, Cause: cause, Seed: 90 + seed, World: 8, Steps: 5})
 				for i := range a.Findings {
 					if f := &a.Findings[i]; slices.ContainsFunc(stragglerRules(), func(r rule) bool { return r.id == f.ID }) || f.ID == "slow-link" {
@@ -125,7 +126,7 @@ func TestBalanced(t *testing.T) {
 // TestSlowLink: transfers of one group that take longer than those of its sisters are found, and blame no rank.
 func TestSlowLink(t *testing.T) {
 	found := 0
-	for seed := range uint64(6) {
+	for seed := range uint64(corpus.Rounds(3, 6)) {
 		a, _, sim, j := adviseOn(t, testtrace.JobOptions{Kind: "tp_dp", Cause: "link", Seed: 30 + seed, World: 16, Steps: 6})
 		for i := range a.Findings {
 			f := &a.Findings[i]

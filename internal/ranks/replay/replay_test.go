@@ -7,6 +7,7 @@ import (
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/jobjudge"
 )
 
@@ -90,7 +91,7 @@ func (x *offs) add(off float64) {
 func TestRunAgain(t *testing.T) {
 	var all, longer, transfers offs
 	var effect float64
-	for _, o := range again {
+	for _, o := range again[corpus.Rounds(8, 0):] {
 		sim, m := made(t, o)
 		var list []replay.Question
 		for i := range questions {

@@ -85,6 +85,14 @@ func Dir(tb testing.TB) string {
 // Long says whether the heavy loops were asked for: OVERLAY_LONG=1, as in make check.
 func Long() bool { return os.Getenv("OVERLAY_LONG") != "" }
 
+// Rounds is how often a loop goes round: fewer times unless the heavy loops were asked for.
+func Rounds(quick, long int) int {
+	if Long() {
+		return long
+	}
+	return quick
+}
+
 // Heavy skips a test that takes long, with a word, unless the heavy loops were asked for.
 func Heavy(tb testing.TB) {
 	tb.Helper()
