@@ -157,6 +157,9 @@ func (f *Found) folder(name string) error {
 	case len(SetsIn(name)) > 0:
 		return fmt.Errorf("%s/: tables that 'overlay export' wrote, no traces: ask them with 'overlay query'; 'overlay report' reads those of --tables summary", strings.TrimRight(report.Plain(name), "/"))
 	}
+	if dates, _ := Disk.Glob(filepath.Join(name, "plugins", "profile", "*")); len(dates) == 1 { // the folder that XLA's profiler was given
+		return f.folder(dates[0])
+	}
 	return noTraces(name)
 }
 
@@ -260,17 +263,26 @@ func (f *Found) pattern(pattern string) error {
 	return nil
 }
 
-// once drops files that are named again.
+// once drops files that are named again, and those that hold what another one holds: XLA's profiler writes HOST.trace.json.gz beside
+// HOST.xplane.pb, of less, and JAX perfetto_trace.json.gz once more where it is asked to.
 func (f *Found) once() {
-	seen := map[string]bool{}
+	seen, again := map[string]bool{}, map[string]bool{}
+	for _, t := range f.Files {
+		if stem, ok := strings.CutSuffix(t.Path, ".xplane.pb"); ok {
+			again[stem+".trace.json.gz"], again[filepath.Join(filepath.Dir(t.Path), "perfetto_trace.json.gz")] = true, true
+		}
+	}
 	f.Files = slices.DeleteFunc(f.Files, func(t File) bool {
+		if again[t.Path] {
+			return true
+		}
 		path, err := filepath.Abs(t.Path)
 		if err != nil || t.Path == "-" {
 			path = t.Path
 		}
-		again := seen[path]
+		named := seen[path]
 		seen[path] = true
-		return again
+		return named
 	})
 }
 

@@ -74,7 +74,9 @@ func inFolder(t *testing.T) {
 		"pair.tar": tarOf("rank1.json", "notes.txt", "rank0.json"), "pair.tgz": packed(tarOf("rank1.json", "rank0.json")), "pair.zip": zipOf("rank1.json", "__MACOSX/rank1.json", "rank0.json"),
 		"same.zip": zipOf("rank0.json", "rank0.json"), "single.zip": zipOf("a.json"), "cut.tar": tarOf("rank0.json", "rank1.json")[:1580], "broken.zip": []byte("PK\x03\x04 and nothing more"),
 		"tables/run=a b/rank=1/events.parquet": nil, "tables/run=a b/rank=0/events.parquet": nil, "tables/run=a b/rank=x/events.parquet": nil,
-		"sums/run=a%2Fb/rank=0/summary.parquet": nil,
+		"sums/run=a%2Fb/rank=0/summary.parquet":       nil,
+		"jax/plugins/profile/2026_01_02/h0.xplane.pb": nil, "jax/plugins/profile/2026_01_02/h0.trace.json.gz": nil, "jax/plugins/profile/2026_01_02/perfetto_trace.json.gz": nil,
+		"jax/plugins/profile/2026_01_02/h1.xplane.pb": nil, "jax/plugins/profile/2026_01_02/h2.trace.json.gz": nil, "jax2/plugins/profile/1/h.xplane.pb": nil, "jax2/plugins/profile/2/h.xplane.pb": nil,
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
@@ -111,6 +113,9 @@ func TestFind(t *testing.T) {
 		{"none", "error none/: no traces (looked for *.json and *.pftrace, also .gz and .zst): give a folder that holds some"},
 		{"outer", "error outer/: no traces here, but in its folders in (2): give one of them"},
 		{"outer3", "error outer3/: no traces here, but in its folders in (3), other (1): give one of them"},
+		{"jax", "jax/plugins/profile/2026_01_02/h0.xplane.pb jax/plugins/profile/2026_01_02/h1.xplane.pb jax/plugins/profile/2026_01_02/h2.trace.json.gz; many"},
+		{"jax2", "error jax2/: no traces here, but in its folders plugins/profile/1 (1), plugins/profile/2 (1): give one of them"},
+		{"jax/plugins/profile/2026_01_02/perfetto_trace.json.gz", "jax/plugins/profile/2026_01_02/perfetto_trace.json.gz"},
 		{"sums", "; many"},
 		{"records/", "error records/: no traces here; coarse records of a job are one file: give it by name, as records/steps.csv"},
 		{"tables", "error tables/: tables that 'overlay export' wrote, no traces: ask them with 'overlay query'; 'overlay report' reads those of --tables summary"},

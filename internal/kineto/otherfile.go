@@ -7,9 +7,10 @@ import (
 
 // Where the profilers and formats of the table below leave what can be read.
 const (
-	giveKineto = "give what torch.profiler wrote (export_chrome_trace, or tensorboard_trace_handler's .pt.trace.json)"
-	flightDump = "it is a dump of NCCL's flight recorder, which holds collectives alone: 'overlay report' of it, and of those of the other ranks, says who did not arrive"
-	giveNsys   = "give what 'nsys export --type sqlite' writes of it"
+	giveKineto  = "give what torch.profiler wrote (export_chrome_trace, or tensorboard_trace_handler's .pt.trace.json)"
+	flightDump  = "it is a dump of NCCL's flight recorder, which holds collectives alone: 'overlay report' of it, and of those of the other ranks, says who did not arrive"
+	giveRocprof = "record with rocprofv3 --output-format json or pftrace, and --runtime-trace"
+	giveNsys    = "give what 'nsys export --type sqlite' writes of it"
 )
 
 // otherFile is a kind of file that people take for a trace: how it is told, and what to say of it. An entry has one of the first three.
@@ -29,6 +30,8 @@ var otherFiles = []otherFile{
 	{name: ".et", say: "it is a Chakra execution trace, which says what ran and not when: " + giveKineto},
 	{head: "version https://git-lfs.github.com/", say: "it is a pointer of Git LFS, not the file: fetch it with 'git lfs pull'"},
 	{head: "<", say: "it is HTML or XML, as when a download failed or needs a login, or a page made of a trace: give the trace"},
+	{head: "\x1f\x8b", say: "it is compressed twice with gzip: unpack it once"},
+	{head: "\x28\xb5\x2f\xfd", say: "it is compressed twice, inside with zstd: unpack it once"},
 	{head: "BZh", say: "it is compressed with bzip2: unpack it first"},
 	{head: "\xfd7zXZ\x00", say: "it is compressed with xz: unpack it first"},
 	{head: "7z\xbc\xaf\x27\x1c", say: "it is an archive of 7-Zip: unpack it first"},
@@ -44,6 +47,12 @@ var otherFiles = []otherFile{
 	{head: "\x80", in: "nccl_version", say: flightDump},
 	{head: "\x80", say: "it is a Python pickle, as of a memory snapshot or a model: " + giveKineto},
 	{head: "", in: "brain.Event:", say: "it is an event file of TensorBoard: " + giveKineto + ", which lies beside it"},
+	{head: "", in: "Total Time (ns)", say: "it is a table of 'nsys stats', which has sums and says not when anything ran: " + giveNsys},
+	{head: "", in: "TotalDurationNs", say: "it is a table of rocprof, which has sums and says not when anything ran: " + giveRocprof},
+	{head: "", in: "Start_Timestamp", say: "it is a table of rocprof, one of several that it writes of a run: " + giveRocprof},
+	{head: "", in: "BeginNs", say: "it is a table of rocprof, one of several that it writes of a run: " + giveRocprof},
+	{keys: []string{"name", "ph"}, say: "it has one event a line: make a list of them, as with 'jq -s . FILE'"},
+	{keys: []string{"Type", "NvtxEvent"}, say: "it has one event a line, as 'nsys export --type jsonlines' writes: " + giveNsys},
 	{keys: []string{"$schema", "profiles"}, say: "it is a profile for speedscope, as py-spy writes: samples of CPU stacks and no GPU: " + giveKineto},
 	{keys: []string{"nodes", "timeDeltas"}, say: "it is a CPU profile of V8 (Node.js, Chrome), which knows no GPU: " + giveKineto},
 	{keys: []string{"schema", "nodes"}, say: "it is an execution trace of PyTorch (Chakra), which says what ran and not when: " + giveKineto},

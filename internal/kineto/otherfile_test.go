@@ -20,6 +20,12 @@ func TestOtherFiles(t *testing.T) {
 		{"nccl_trace_rank_0", "\x80\x04\x95}\x94(\x8c\x07version\x94\x8c\x0cnccl_version", "flight recorder"},
 		{"model.pkl", "\x80\x02}q", "pickle"},
 		{"events.out.tfevents.1", "\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\x4b\x22\x09\x00\x00brain.Event:2", "TensorBoard"},
+		{"a.json.gz", "\x1f\x8b\x08\x00", "compressed twice"},
+		{"a.json.gz", "\x28\xb5\x2f\xfd", "zstd"},
+		{"a.csv", "Time (%),Total Time (ns),Instances\n", "nsys export --type sqlite"},
+		{"a.csv", "\"Name\",\"Calls\",\"TotalDurationNs\"\n", "sums"},
+		{"a.csv", "\"Kind\",\"Agent_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n", "rocprofv3 --output-format"},
+		{"results.csv", "\"Index\",\"KernelName\",\"BeginNs\",\"EndNs\"\n", "rocprofv3 --output-format"},
 		{"a.json", "hello", "this is no JSON trace"},
 	} {
 		_, err := Parse([]byte(c.text), c.name, Options{})
@@ -38,6 +44,8 @@ func TestOtherObjects(t *testing.T) {
 		{`{"segments":[],"device_traces":[]}`, "memory_viz"},
 		{`{"version":"2.10","nccl_version":"2.21","entries":[]}`, "flight recorder"},
 		{`{"meta":{},"libs":[],"threads":[]}`, "Firefox"},
+		{`{"ph":"X","name":"aten::mm","ts":1,"dur":2}` + "\n" + `{"ph":"X","name":"aten::mm","ts":4,"dur":2}`, "jq -s"},
+		{`{"Type":59,"NvtxEvent":{"Type":59,"Timestamp":"4739751477"}}`, "nsys export --type sqlite"},
 		{`{"a":1}`, "this is no profiler trace"},
 	} {
 		_, err := Parse([]byte(c.text), "a.json", Options{})
