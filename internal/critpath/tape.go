@@ -109,25 +109,25 @@ func list[T any](t *tape, read func(*block, []T)) []T {
 	return out
 }
 
-func uvarint(b []byte) (uint64, []byte) {
-	if b[0] < 0x80 {
-		return uint64(b[0]), b[1:]
-	}
-	return longer(b)
+// varints are the numbers of a block, of which the next one stands at at. Their methods are inlined, those of the library are not.
+type varints struct {
+	bytes []byte
+	at    int
 }
 
-// longer is uvarint for more than one byte, apart so that uvarint is inlined.
-func longer(b []byte) (uint64, []byte) {
-	if b[1] < 0x80 {
-		return uint64(b[0]&0x7f) | uint64(b[1])<<7, b[2:]
+func (r *varints) unsigned() (v uint64) {
+	for shift := 0; ; shift += 7 {
+		b := r.bytes[r.at]
+		r.at++
+		if v |= uint64(b&0x7f) << (shift & 63); b < 0x80 {
+			return v
+		}
 	}
-	v, n := binary.Uvarint(b)
-	return v, b[n:]
 }
 
-func varint(b []byte) (int64, []byte) {
-	v, b := uvarint(b)
-	return int64(v>>1) ^ -int64(v&1), b
+func (r *varints) signed() int64 {
+	v := r.unsigned()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // Segments are segments in order of time, in some four or five bytes each.
@@ -224,32 +224,28 @@ func (t *Segments) add(s *Segment) {
 
 // end is where the last segment of a block ends.
 func (b *block) end() int64 {
-	_, rest := uvarint(b.bytes)
-	end, _ := varint(rest)
-	return end
+	r := varints{bytes: b.bytes}
+	r.unsigned()
+	return r.signed()
 }
 
 func readSegments(from *block, out []Segment) {
-	b, end, track, event := from.bytes, int64(0), int64(0), int64(0)
+	r, end, track, event := varints{bytes: from.bytes}, int64(0), int64(0), int64(0)
 	for i := len(out) - 1; i >= 0; i-- {
-		var head, dur uint64
-		var d int64
-		head, b = uvarint(b)
+		head := r.unsigned()
 		if head&segmentMoved != 0 {
-			d, b = varint(b)
-			end += d
+			end += r.signed()
 		}
-		dur, b = uvarint(b)
+		dur := r.unsigned()
 		if head&segmentTrack != 0 {
-			track, b = varint(b)
+			track = r.signed()
 		}
 		what := head >> segmentHeads
 		s := &out[i]
 		s.Start, s.End, s.Event, s.Track = end-int64(dur), end, trace.NoEvent, trace.TrackID(track)
 		s.Kind, s.Evidence = SegmentKind(what/uint64(cdg.NumEvidence)), cdg.Evidence(what%uint64(cdg.NumEvidence))
 		if head&segmentOwned != 0 {
-			d, b = varint(b)
-			event += d
+			event += r.signed()
 			s.Event = trace.EventID(event)
 		}
 		end = s.Start
@@ -317,18 +313,15 @@ func (t *Edges) add(e *Edge) {
 }
 
 func readEdges(from *block, out []Edge) {
-	b, to := from.bytes, trace.EventID(0)
+	r, to := varints{bytes: from.bytes}, trace.EventID(0)
 	for i := len(out) - 1; i >= 0; i-- {
-		var head, weight uint64
-		var d int64
-		head, b = uvarint(b)
+		head, weight := r.unsigned(), uint64(0)
 		if head&edgeMoved != 0 {
-			d, b = varint(b)
-			to += trace.EventID(d)
+			to += trace.EventID(r.signed())
 		}
-		d, b = varint(b)
+		d := r.signed()
 		if head&edgeWeighs != 0 {
-			weight, b = uvarint(b)
+			weight = r.unsigned()
 		}
 		what := head >> edgeHeads
 		e := &out[i]

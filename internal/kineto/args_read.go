@@ -62,6 +62,7 @@ func (tp *template) pattern() []trace.Part {
 			at += holes[h-1] + 1
 		}
 		usual, next := true, 0
+		tp.parts = make([]trace.Part, 0, len(tp.told)+len(holes))
 		a := argReader{scanner: scanner{s: sample}}
 		a.visit = func(key string, v trace.Value) bool {
 			p := trace.Part{Key: key, Value: v}

@@ -70,11 +70,13 @@ func appendNumbers(dst []byte, numbers ...uint64) []byte {
 // fold makes small numbers of small differences of either sign.
 func fold(d uint64) uint64 { return d<<1 ^ uint64(int64(d)>>63) }
 
+// unfold is the difference that fold made a number of.
+func unfold(v uint64) uint64 { return v>>1 ^ -(v & 1) }
+
 // number is what stands in the next hole of the template.
 func (w *walker) number() uint64 {
 	first := w.tp.first[w.hole]
-	v := w.next()
-	return first + (v>>1 ^ -(v & 1))
+	return first + unfold(w.next())
 }
 
 func (w *walker) next() (v uint64) {

@@ -100,8 +100,8 @@ func (x *Text) Pattern(id trace.EventID, numbers []uint64) (of int, parts []trac
 		return 0, nil, numbers
 	}
 	if parts = w.tp.pattern(); parts != nil {
-		for range w.tp.kinds {
-			numbers = append(numbers, w.number())
+		for _, first := range w.tp.first {
+			numbers = append(numbers, first+unfold(w.next()))
 		}
 	}
 	return int(x.Spans[id] & (1<<spanFit - 1)), parts, numbers

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
@@ -122,6 +123,16 @@ func (r *segmentRow) Args(i int, to *[MaxArgs]Arg) int {
 		n++
 	}
 	return n
+}
+
+// Alike goes by all that Args makes texts of, and by what says whether there are numbers.
+func (r *segmentRow) Alike(i int) int {
+	s := r.at(r.index(i))
+	of := (int(s.Kind)*int(cdg.NumEvidence)+int(s.Evidence))*(len(r.resources)+1) + int(s.Track) + 1
+	if s.Owned() {
+		return -1 - of
+	}
+	return of
 }
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.

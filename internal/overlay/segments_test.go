@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
@@ -51,5 +52,44 @@ func TestCoveredSegments(t *testing.T) {
 	}
 	if want := "0+10 10+20 30+10 50+10 60+1 "; got != want {
 		t.Errorf("drawn are %s, want %s", got, want)
+	}
+}
+
+// TestAlikeSegments: segments have one number only where their args have the same keys and the same texts.
+func TestAlikeSegments(t *testing.T) {
+	var list []critpath.Segment
+	for kind := range critpath.NumSegmentKinds {
+		for evidence := range cdg.NumEvidence {
+			for track := range trace.TrackID(4) { // the first of them is none
+				for event := range trace.EventID(3) {
+					at := int64(len(list))
+					list = append(list, critpath.Segment{Start: at, End: at + 1, Event: event - 1, Track: track - 1, Kind: kind, Evidence: evidence})
+				}
+			}
+		}
+	}
+	tr := &trace.Trace{Syms: []string{"", "1", "2", "3"}, Tracks: make([]trace.Track, 3), Procs: make([]trace.Process, 1)}
+	for i := range tr.Tracks {
+		tr.Tracks[i] = trace.Track{Class: trace.HostThread, TID: trace.Token{Raw: trace.Sym(i + 1)}}
+	}
+	marks := MarksOf(2, nil)
+	for _, slim := range []bool{false, true} {
+		m := segmentsTrack(tr, &critpath.Path{Method: "exact", Segments: critpath.SegmentsOf(list)}, &marks, slim).Maker.(Alike)
+		texts, different := map[int]string{}, map[string]bool{}
+		for i := range list {
+			var args [MaxArgs]Arg
+			text := ""
+			for _, a := range args[:m.Args(i, &args)] {
+				text += fmt.Sprintf("%s=%s %v, ", a.Key, a.Str, a.IsStr)
+			}
+			of := m.Alike(i)
+			if was, ok := texts[of]; ok && was != text {
+				t.Fatalf("slim %v: %d stands for %s and for %s", slim, of, was, text)
+			}
+			texts[of], different[text] = text, true
+		}
+		if want := int(critpath.NumSegmentKinds) * int(cdg.NumEvidence) * 4; len(different) < want {
+			t.Errorf("slim %v: %d different texts, want at least %d", slim, len(different), want)
+		}
 	}
 }

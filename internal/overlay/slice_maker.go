@@ -11,6 +11,13 @@ type SliceMaker interface {
 	Args(i int, to *[MaxArgs]Arg) int // writes the args and returns their number
 }
 
+// Alike is a SliceMaker that says which slices have the same keys and the same texts in their args, and differ in numbers alone: those
+// with one number.
+type Alike interface {
+	SliceMaker
+	Alike(i int) int
+}
+
 // MaxArgs is how many args a slice of a SliceMaker may have.
 const MaxArgs = 5
 

@@ -72,11 +72,28 @@ func fillAdded(t *overlay.Track) func(b *perfetto.Body, k int32) {
 	}
 	maker := t.Maker.ForOne()
 	var args [overlay.MaxArgs]overlay.Arg
+	var numbers []uint64
+	alike, _ := maker.(overlay.Alike)
+	programs := map[int]*perfetto.Program{} // by what is alike
 	return func(b *perfetto.Body, k int32) {
 		fillEnds(t, b, k)
 		name, color := maker.Look(int(k))
 		look(t, b, name, color)
-		addArgs(b, args[:maker.Args(int(k), &args)])
+		list := args[:maker.Args(int(k), &args)]
+		if alike == nil {
+			addArgs(b, list)
+			return
+		}
+		numbers = numbers[:0]
+		for i := range list {
+			if a := &list[i]; !a.IsStr {
+				numbers = append(numbers, uint64(a.Int))
+			}
+		}
+		of := alike.Alike(int(k))
+		if p := programs[of]; p == nil || !b.Play(p, numbers, nil) {
+			programs[of] = record(b, list)
+		}
 	}
 }
 
@@ -109,6 +126,22 @@ func addArgs(b *perfetto.Body, args []overlay.Arg) {
 			b.Int(a.Key, a.Int)
 		}
 	}
+}
+
+// record adds args, and makes the program that adds others with the same texts.
+func record(b *perfetto.Body, args []overlay.Arg) *perfetto.Program {
+	p, n := &perfetto.Program{}, 0
+	b.Record(p)
+	for i := range args {
+		if a := &args[i]; a.IsStr {
+			b.Str(a.Key, a.Str)
+		} else {
+			b.IntHole(a.Key, uint64(a.Int), false, perfetto.Hole{First: n, Count: 1})
+			n++
+		}
+	}
+	b.Recorded()
+	return p
 }
 
 func points(in []analyses.Point) []perfetto.Point {
