@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -24,6 +25,9 @@ import (
 
 // manyRanks is from how many ranks on it is worth a moment to give memory back to the system as soon as it is free.
 const manyRanks = 256
+
+// manyPercent is by how much the heap may grow then, once all summaries are there: what comes after leaves little behind that is garbage.
+const manyPercent = 5
 
 // rankedJob is a job of which each rank left a trace, put together.
 type rankedJob struct {
@@ -68,6 +72,9 @@ func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err erro
 	o := ranks.Options{Step: int32(min(step, math.MaxInt32)), Trust: j.opts.trustClocks}
 	if len(list) >= manyRanks {
 		o.Release = debug.FreeOSMemory
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(manyPercent)
+		}
 	}
 	job, err := ranks.Join(list, o)
 	switch {
@@ -75,6 +82,9 @@ func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err erro
 		return nil, "", j.opts.usage("step %s: %v", j.opts.step, err)
 	case err != nil:
 		return nil, "", err
+	}
+	if o.Release != nil {
+		o.Release()
 	}
 	made = &rankedJob{job: job, verdict: replay.Judge(job, j.opts.expect)}
 	if len(f.Sets) > 0 {

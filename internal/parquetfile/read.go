@@ -147,6 +147,12 @@ func (v *values) addPage(p parquet.Page, buf []parquet.Value, t columns.Type, ro
 		}
 		return n, nil
 	}
+	if data := p.Data(); t == columns.Int64 && p.Dictionary() == nil && p.NumNulls() == 0 && v.null == nil {
+		if v.ints = append(v.ints, data.Int64()...); v.held() > room {
+			return int(p.NumValues()), errUnpacks
+		}
+		return int(p.NumValues()), nil
+	}
 	r := p.Values()
 	for {
 		got, err := r.ReadValues(buf)

@@ -31,7 +31,9 @@ func (b *jobBuilder) collectives(out *Job) {
 			late += in.Arrive - s
 			end = max(end, e)
 			dur += e - s
-			members = append(members, CollectiveRank{int(m.Rank), int32(op.Event), s, e, j.Wait(in, r)})
+			if b.Segments {
+				members = append(members, CollectiveRank{int(m.Rank), int32(op.Event), s, e, j.Wait(in, r)})
+			}
 		}
 		rWait := min(max(tables.ShareOf(late, int64(in.N)*(in.Arrive-ended[in.Group])), 0), 1)
 		ended[in.Group] = max(ended[in.Group], end)

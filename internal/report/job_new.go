@@ -42,17 +42,22 @@ func NewJob(s JobSource) *JobReport {
 	}
 	r.Headline = b.j.Headline(s.Verdict)
 	r.Job = Job{World: j.World, Ranks: b.ranks(), Missing: make([]int, 0, len(j.Missing)), Ignored: append([]Ignored{}, s.Ignored...), Notes: append([]string{}, s.Notes...),
-		Captures: max(s.Captures, 1), Window: JobWindow{j.Window[0], j.Window[1], j.Window[1] - j.Window[0], nil}, Groups: b.groups(), Matching: b.matching(),
+		Captures: max(s.Captures, 1), Window: windowOf(j), Groups: b.groups(), Matching: b.matching(),
 		Clock: b.clock(), Path: b.path(), Waits: b.waits(), Steps: b.steps(), Stragglers: b.stragglers(), Links: b.links(), Bandwidth: b.bandwidth()}
 	for _, m := range j.Missing {
 		r.Job.Missing = append(r.Job.Missing, int(m))
 	}
-	if j.Step >= 0 {
-		n := int(j.Step)
-		r.Job.Window.Step = &n
-	}
 	b.collectives(&r.Job)
 	return r
+}
+
+func windowOf(j *ranks.Job) JobWindow {
+	w := JobWindow{j.Window[0], j.Window[1], j.Window[1] - j.Window[0], nil}
+	if j.Step >= 0 {
+		n := int(j.Step)
+		w.Step = &n
+	}
+	return w
 }
 
 func (b *jobBuilder) ranks() []Rank {

@@ -78,8 +78,8 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := NewJob(s)
-	w := &JobWhatIf{Schema: JobWhatIfSchema, Tool: r.Tool, Input: r.name, World: r.Job.World, Traced: len(r.Job.Ranks), Window: r.Job.Window, Bound: r.Job.Path.BoundBy,
+	b := &jobBuilder{JobSource: s, j: s.Job}
+	w := &JobWhatIf{Schema: JobWhatIfSchema, Tool: Tool{"overlay", s.Version}, Input: s.Name, World: s.Job.World, Traced: len(s.Job.Members), Window: windowOf(s.Job), Bound: b.path().BoundBy,
 		Scenarios: []JobAnswer{}, Parts: []JobPart{}, Limits: jobLimits(m)}
 	var list []replay.Scenario
 	parse := replay.Parser{Model: m, Shown: Readable}

@@ -107,9 +107,10 @@ func unpacked(s *ranks.Summary) *builder {
 	if s.Chains.Known() {
 		r := ranks.ChainReader{}
 		for op := range int32(len(s.Stubs)) {
-			for r.Read(&s.Chains, op, 0); r.Next(); {
-				b.chains, b.chainParts = append(b.chains, chain{op, r.From, r.Fixed}), append(b.chainParts, int32(len(r.Parts)))
-				for _, p := range r.Parts {
+			for r.Read(s, op, 0); r.Next(); {
+				c := r.Chain()
+				b.chains, b.chainParts = append(b.chains, chain{op, c.From, c.Fixed}), append(b.chainParts, int32(len(c.Parts)))
+				for _, p := range c.Parts {
 					b.parts = append(b.parts, part{s.Chains.Of[p.Of], p.NS})
 				}
 				b.partFirst = append(b.partFirst, int32(len(b.parts)))
@@ -334,7 +335,7 @@ func (b *builder) packChains() error {
 		list[i] = ranks.Part{Of: k, NS: p.ns}
 	}
 	next, of := 0, make([]ranks.Chain, 0, 8)
-	b.Chains = ranks.MakeChains(len(b.Stubs), kinds, func(op int) []ranks.Chain {
+	b.SetChains(kinds, func(op int) []ranks.Chain {
 		for of = of[:0]; next < len(b.chains) && int(b.chains[next].of) == op; next++ {
 			of = append(of, ranks.Chain{From: b.chains[next].from, Fixed: b.chains[next].fixed, Parts: list[b.partFirst[next]:b.partFirst[next+1]]})
 		}

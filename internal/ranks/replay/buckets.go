@@ -16,7 +16,7 @@ type joined struct {
 }
 
 // drops reports whether a chain of a port says only that it came behind another one that is done with it.
-func (j *joined) drops(m *Model, p int32, c *ranks.Chain) bool {
+func (j *joined) drops(m *Model, p int32, c *ranks.ChainReader) bool {
 	if j == nil || j.behind[p] < 0 || c.From < 0 {
 		return false
 	}
@@ -123,13 +123,13 @@ func (m *Model) joins(list []int32, next int32) (can, shows bool) {
 				return false, false
 			}
 			needs[o-first] = o < r.Op && slices.Contains(list, x.In[o])
-			for c.Read(&x.Chains, o, 0); c.Next(); {
+			for c.Read(x.Summary, o, 0); c.Next(); {
 				switch {
-				case inOrder(x, o, &c.Chain):
+				case inOrder(x, o, &c):
 				case c.From >= first && needs[c.From-first]:
 					needs[o-first] = true
 				case o == r.Op:
-					if s := slack(x, o, &c.Chain); !some || s < least {
+					if s := c.Slack; !some || s < least {
 						least, some = s, true
 						shows = shows || c.From < 0 || m.end(m.first[r.Member]+c.From) <= m.end(m.first[r.Member]+last)
 					}
@@ -144,8 +144,8 @@ func (m *Model) joins(list []int32, next int32) (can, shows bool) {
 }
 
 // inOrder reports whether a chain of an operation says nothing but that it came behind another on its stream.
-func inOrder(x *ranks.Member, op int32, c *ranks.Chain) bool {
-	return c.From >= 0 && len(c.Parts) == 0 && x.Kinds[x.Ops[c.From].Kind].Stream == x.Kinds[x.Ops[op].Kind].Stream
+func inOrder(x *ranks.Member, op int32, c *ranks.ChainReader) bool {
+	return c.From >= 0 && !c.Parted() && x.Kinds[x.Ops[c.From].Kind].Stream == x.Kinds[x.Ops[op].Kind].Stream
 }
 
 // opOf is the operation of a member in an instance, of which it is the one at a place; -1 where it is not.

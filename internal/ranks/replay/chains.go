@@ -254,7 +254,7 @@ func (f *finder) fold(list []whatif.Weight) []whatif.Weight {
 
 // write puts the chains into the summary.
 func (f *finder) write() {
-	f.s.Chains = ranks.MakeChains(len(f.of), f.kinds, func(op int) (list []ranks.Chain) {
+	f.s.SetChains(f.kinds, func(op int) (list []ranks.Chain) {
 		for _, c := range f.of[op] {
 			x := ranks.Chain{From: c.from, Fixed: c.fixed}
 			for _, p := range c.parts {

@@ -82,7 +82,7 @@ func TestNothing(t *testing.T) {
 				if int(o) < len(x.Ops) {
 					at = x.Ops[o].Start
 				}
-				if c.Read(&x.Chains, o, 0); !c.Next() {
+				if c.Read(x.Summary, o, 0); !c.Next() {
 					t.Errorf("%s: rank %d, operation %d has no chain", name, x.Rank, o)
 				} else if end := x.ChainFrom(c.From) + c.Len(); end != at {
 					t.Errorf("%s: rank %d, operation %d: the chain ends at %d, %d before the start", name, x.Rank, o, end, at-end)
@@ -198,7 +198,7 @@ func byHand(t *testing.T, ops [][][2]int64, chains [][][]ranks.Chain, end int64,
 			s.Ops, x.In = append(s.Ops, ranks.Op{Start: o[0], End: o[1]}), append(x.In, -1)
 		}
 		s.Stubs = make([]ranks.Stub, len(s.Ops)+1)
-		s.Chains = ranks.MakeChains(len(s.Stubs), []ranks.PartOf{{Work: ranks.OnThread}}, func(op int) (list []ranks.Chain) {
+		s.SetChains([]ranks.PartOf{{Work: ranks.OnThread}}, func(op int) (list []ranks.Chain) {
 			for _, c := range chains[r][op] { // Fixed is time of threads, if it is above 0
 				if c.Fixed > 0 {
 					c.Parts, c.Fixed = []ranks.Part{{NS: c.Fixed}}, 0
@@ -338,13 +338,14 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestDoubled: a job in which everything takes twice as long answers twice as much.
-func TestDoubled(t *testing.T) {
+// TestLonger: a job in which everything takes so many times as long answers so many times as much, also where somebody waits for seconds.
+func TestLonger(t *testing.T) {
 	chains := func(k, before int64) [][]ranks.Chain {
 		return [][]ranks.Chain{{{From: -1, Fixed: k * before}}, {{From: 0, Fixed: k * 200}, {From: -1, Fixed: k * (before + 250)}}, {{From: 1, Fixed: k * 300}}}
 	}
-	var answers [2][]replay.Answer
-	for i, k := range []int64{1, 2} {
+	longer := []int64{1, 2, 10_000_000}
+	answers := make([][]replay.Answer, len(longer))
+	for i, k := range longer {
 		ops := [][][2]int64{{{300, 900}, {1100, 1400}}, {{800, 900}, {1100, 1400}}}
 		for r := range ops {
 			for o := range ops[r] {
@@ -361,8 +362,10 @@ func TestDoubled(t *testing.T) {
 		answers[i] = m.Ask(list)
 	}
 	for i, a := range answers[0] {
-		if b := answers[1][i]; b.Window != 2*a.Window || b.Saved != 2*a.Saved || b.Last != a.Last {
-			t.Errorf("question %d: %+v, of twice as much %+v", i, a, b)
+		for n, k := range longer {
+			if b := answers[n][i]; b.Window != k*a.Window || b.Saved != k*a.Saved || b.Last != a.Last {
+				t.Errorf("question %d: %+v, of %d times as much %+v", i, a, k, b)
+			}
 		}
 	}
 }

@@ -224,8 +224,8 @@ func (p *Parser) near(word string) string {
 		x := &p.Model.Job.Members[i]
 		c := ranks.ChainReader{}
 		for o := range int32(len(x.Stubs)) {
-			for c.Read(&x.Chains, o, 0); c.Next(); {
-				for _, part := range c.Parts {
+			for c.Read(x.Summary, o, 0); c.Next(); {
+				for _, part := range c.Parts() {
 					time[x.Names[x.Chains.Of[part.Of].Name]] += part.NS
 				}
 			}

@@ -19,6 +19,7 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -37,9 +38,10 @@ type Model struct {
 	first  []int32 // per member: its first port; ports are its operations and last the end of its window
 	member []int32 // per port
 
-	of      []int32 // as Job.Of: the port that came next, within each instance
-	stops   []stop  // by instance
-	last    []int32 // per port: the stop at which it was free to end; -1 where nobody else is waited for
+	of      []int32  // as Job.Of: the port that came next, within each instance
+	early   []uint32 // as of: by how much the port came before the last of its stop, as recorded; tooEarly for so much or more
+	stops   []stop   // by instance
+	last    []int32  // per port: the stop at which it was free to end; -1 where nobody else is waited for
 	order   []step
 	Crossed int // instances that lead in a circle, since their operations were matched wrongly: nobody waits in them
 
@@ -62,9 +64,9 @@ type stop struct {
 
 // run is one replay.
 type run struct {
-	starts []int64 // per port: when it starts
-	later  []int64 // per port: by how much it ends later than recorded
-	came   []int64 // per stop: when all have come
+	starts []int64 // per port: by how much it starts later than recorded
+	later  []int64 // per port: by how much it ends later
+	came   []int64 // per stop: by how much later all have come
 }
 
 // border is a moment between what happens to a member. It comes later by a mean of how much what is around it does.
@@ -168,21 +170,12 @@ func (m *Model) border(member int32) border {
 // tight is from what the start of an operation followed that nothing held up longer; false where it has no chain.
 func tight(x *ranks.Member, op int32) (from int32, ok bool) {
 	r, least := ranks.ChainReader{}, int64(0)
-	for r.Read(&x.Chains, op, 0); r.Next(); {
-		if s := slack(x, op, &r.Chain); !ok || s < least {
-			from, least, ok = r.From, s, true
+	for r.Read(x.Summary, op, 0); r.Next(); {
+		if !ok || r.Slack < least {
+			from, least, ok = r.From, r.Slack, true
 		}
 	}
 	return from, ok
-}
-
-// slack is by how much a chain was over before its operation starts.
-func slack(x *ranks.Member, op int32, c *ranks.Chain) int64 {
-	at := x.Window[1]
-	if int(op) < len(x.Ops) {
-		at = x.Ops[op].Start
-	}
-	return at - x.ChainFrom(c.From) - c.Len()
 }
 
 // later is by how much a step ends later on a member.
@@ -193,7 +186,7 @@ func (m *Model) later(b *border, x *run) int64 {
 	case b.from == b.to:
 		return x.later[b.to]
 	}
-	starts := x.starts[b.to] - m.start(b.to)
+	starts := x.starts[b.to]
 	if b.from < 0 {
 		return int64(b.share * float64(starts))
 	}
@@ -220,13 +213,14 @@ func (m *Model) name(x *ranks.Member) {
 // so much before as the fastest of them took: who came later brought nothing that was waited for.
 func (m *Model) instances() {
 	j := m.Job
-	m.of = make([]int32, len(j.Of))
+	m.of, m.early = make([]int32, len(j.Of)), make([]uint32, len(j.Of))
 	type came struct {
 		port       int32
 		start, end int64
 	}
 	var list []came
-	var until []int32 // of each: the last that had come before it ended
+	var until, ends []int32 // of each: the last that had come before it ended; and these, each once
+	m.stops = make([]stop, 0, len(j.Instances))
 	for i := range j.Instances {
 		in := &j.Instances[i]
 		list, until = list[:0], until[:0]
@@ -254,12 +248,15 @@ func (m *Model) instances() {
 			n, _ := slices.BinarySearchFunc(list, list[k].end-least+min(least, 1), func(x came, t int64) int { return cmp.Compare(x.start, t) })
 			until = append(until, int32(max(n-1, k)))
 		}
-		ends := slices.Clone(until)
+		ends = append(ends[:0], until...)
 		slices.Sort(ends)
-		ends, first := slices.Compact(ends), len(m.stops)
-		from := in.First
+		ends = slices.Compact(ends)
+		first, from := len(m.stops), in.First
 		for _, n := range ends {
 			m.stops = append(m.stops, stop{from, in.First + n + 1, from > in.First, list[n].start})
+			for k := from; k <= in.First+n; k++ {
+				m.early[k] = uint32(min(list[n].start-list[k-in.First].start, tooEarly))
+			}
 			from = in.First + n + 1
 		}
 		for k, n := range until {
@@ -334,17 +331,17 @@ func (s *sorter) source(x step, past int32) (source step, next int32, ok bool) {
 	switch x.what() {
 	case startOf:
 		i := s.member[p]
-		op, chains := p-s.first[i], &s.Job.Members[i].Chains
-		size := int32(chains.Size(op))
+		op := p - s.first[i]
+		size := int32(s.Job.Members[i].Chains.Size(op))
 		if past >= size {
 			if past == size && s.joined != nil && s.joined.behind[p] >= 0 {
 				return stepOf(startOf, s.joined.behind[p]), past + 1, true
 			}
 			return x, past, false
 		}
-		s.chain.Read(chains, op, int(past))
+		s.chain.Read(s.Job.Members[i].Summary, op, int(past))
 		s.chain.Next()
-		if next = size - int32(s.chain.Left()); s.chain.From < 0 || s.joined.drops(s.Model, p, &s.chain.Chain) {
+		if next = size - int32(s.chain.Left()); s.chain.From < 0 || s.joined.drops(s.Model, p, &s.chain) {
 			return x, next, true
 		}
 		return stepOf(endOf, s.first[i]+s.chain.From), next, true
@@ -489,16 +486,20 @@ func (m *Model) replay(q Question) *run {
 		case startOf:
 			x.starts[p] = m.startOf(p, &factors[m.member[p]], &chain, x)
 			if m.joined != nil && m.joined.behind[p] >= 0 {
-				x.starts[p] = max(x.starts[p], x.starts[m.joined.behind[p]])
+				x.starts[p] = max(x.starts[p], x.starts[m.joined.behind[p]]+m.start(m.joined.behind[p])-m.start(p))
 			}
 		case cameOf:
 			at := &m.stops[p]
-			t := x.starts[m.of[at.from]]
-			for _, q := range m.of[at.from+1 : at.to] {
-				t = max(t, x.starts[q])
+			t := int64(-none)
+			for k, q := range m.of[at.from:at.to] {
+				early := int64(m.early[int(at.from)+k])
+				if early == tooEarly {
+					early = at.came - m.start(q)
+				}
+				t = max(t, x.starts[q]-early)
 			}
 			if at.more {
-				t = max(t, x.came[p-1])
+				t = max(t, x.came[p-1]+m.stops[p-1].came-at.came)
 			}
 			x.came[p] = t
 		case endOf:
@@ -511,7 +512,7 @@ func (m *Model) replay(q Question) *run {
 			if at := m.last[p]; at >= 0 {
 				t = x.came[at]
 			}
-			x.later[p] = t - m.came(p) + m.moved(p, &factors[m.member[p]])
+			x.later[p] = t + m.moved(p, &factors[m.member[p]])
 		}
 	}
 	return x
@@ -555,20 +556,24 @@ func (m *Model) moved(p int32, f *factors) int64 {
 	return times(l, latency) + times(took+more-l, bytes) - took
 }
 
-// startOf is when an operation starts. What nothing explains is taken to stay.
+// tooEarly is what early cannot say.
+const tooEarly = math.MaxUint32
+
+// none is later than anything.
+const none = 1 << 62
+
+// startOf is by how much later an operation starts. What nothing explains is taken to stay.
 func (m *Model) startOf(p int32, f *factors, chain *ranks.ChainReader, run *run) int64 {
 	i := m.member[p]
 	x, o := &m.Job.Members[i], p-m.first[i]
-	start := m.start(p)
 	var of []int64
 	if f.work != nil {
 		of = f.work[m.slot[p]]
 	}
-	const none = int64(1) << 62
-	later, least, begun := -none, none, -none
-	for chain.Read(&x.Chains, o, 0); chain.Next(); {
-		s, t := slack(x, o, &chain.Chain), int64(0)
-		if least = min(least, s); m.joined.drops(m, p, &chain.Chain) {
+	later, least, begun := int64(-none), int64(none), int64(-none)
+	for chain.Read(x.Summary, o, 0); chain.Next(); {
+		t := int64(0)
+		if least = min(least, chain.Slack); m.joined.drops(m, p, chain) {
 			continue
 		}
 		if chain.From >= 0 {
@@ -576,20 +581,19 @@ func (m *Model) startOf(p int32, f *factors, chain *ranks.ChainReader, run *run)
 		} else if early := x.Start - m.Job.Window[0]; early > 0 && f.before != Whole {
 			t = times(early, f.before) - early
 		}
-		long := chain.Fixed
-		for _, part := range chain.Parts {
-			then := part.NS
-			if of != nil {
-				then = times(then, of[part.Of])
+		more := int64(0)
+		if of != nil {
+			for _, part := range chain.Parts() {
+				more += times(part.NS, of[part.Of]) - part.NS
 			}
-			t, long = t+then-part.NS, long+then
 		}
-		if later = max(later, t-s); long < 0 && chain.From >= 0 { // it began before its source was over, but not before that began
-			begun = max(begun, run.starts[m.first[i]+chain.From])
+		if later = max(later, t+more-chain.Slack); chain.Early && chain.From >= 0 && chain.Len()+more < 0 { // it began before its source was over, but not before that began
+			from := m.first[i] + chain.From
+			begun = max(begun, run.starts[from]+m.start(from)-m.start(p))
 		}
 	}
 	if least == none {
-		return start
+		return 0
 	}
-	return max(start+later+least, begun)
+	return max(later+least, begun)
 }

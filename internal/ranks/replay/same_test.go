@@ -41,8 +41,8 @@ func saidOf(t *testing.T, list []*ranks.Summary, step int32) *said {
 		x.Of, x.Names = append(x.Of, s.Chains.Of), append(x.Names, s.Names...)
 		r := ranks.ChainReader{}
 		for o := range int32(len(s.Stubs)) {
-			for r.Read(&s.Chains, o, 0); r.Next(); {
-				c := r.Chain
+			for r.Read(s, o, 0); r.Next(); {
+				c := r.Chain()
 				c.Parts = slices.Clone(c.Parts)
 				x.Chains = append(x.Chains, c)
 			}

@@ -21,6 +21,12 @@ func (m *Model) Replayed(x Scenario, shown ...int32) Run {
 	then := m.replay(x.Ask)
 	defer m.runs.Put(then)
 	r := Run{Name: x.Name, Answer: m.answerOf(then)}
+	for p := range then.starts { // from here on these are moments
+		then.starts[p] += m.start(int32(p))
+	}
+	for i := range then.came {
+		then.came[i] += m.stops[i].came
+	}
 	r.Strips = make([]ranks.Strip, len(m.Job.Members))
 	for i := range r.Strips {
 		if len(shown) == 0 || slices.Contains(shown, int32(i)) {

@@ -171,7 +171,7 @@ func inTurns(t *testing.T, step int32, over int64, root bool) *replay.Model {
 		}
 		add(s.Window[1])
 		s.First = append(s.First, int32(len(s.Runs)))
-		s.Chains = ranks.MakeChains(len(chains), []ranks.PartOf{{Name: 1, Work: ranks.OnDevice}}, func(op int) []ranks.Chain { return chains[op : op+1] })
+		s.SetChains([]ranks.PartOf{{Name: 1, Work: ranks.OnDevice}}, func(op int) []ranks.Chain { return chains[op : op+1] })
 		if err := s.Check(); err != nil {
 			t.Fatal(err)
 		}

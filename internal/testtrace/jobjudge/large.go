@@ -57,7 +57,7 @@ func Large(n int, seed uint64) []*ranks.Summary {
 		s.Stubs = append(s.Stubs, ranks.MakeStub(critpath.AtOperation, last))
 		s.Runs = append(s.Runs, ranks.Run{Dur: s.Window[1] - s.Ops[last].End, Event: trace.NoEvent, Name: 1, Kind: critpath.CPU})
 		s.First = append(s.First, int32(len(s.Stubs)-1), int32(len(s.Runs)))
-		s.Chains = ranks.MakeChains(len(s.Stubs), []ranks.PartOf{{Name: 1, Work: ranks.OnDevice}, {Name: 1, Work: ranks.OnThread}}, func(op int) []ranks.Chain { return largeChains(s, int32(op)) })
+		s.SetChains([]ranks.PartOf{{Name: 1, Work: ranks.OnDevice}, {Name: 1, Work: ranks.OnThread}}, func(op int) []ranks.Chain { return largeChains(s, int32(op)) })
 	}
 	return list
 }
