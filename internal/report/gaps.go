@@ -39,7 +39,7 @@ type Gap struct {
 // reasonWords says a reason in words, and how to record what is missing.
 var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 	critpath.NoReason:          {"nothing around it says what was waited for", "enable_cuda_sync_events in torch.profiler's experimental_config records waits"},
-	critpath.LaunchNotRecorded: {"the launch came before recording began, or its record was lost", "let the schedule warm up a step (warmup=1), and record fewer steps"},
+	critpath.LaunchNotRecorded: {"the launch came before recording began, or its record was lost", "begin recording a step earlier, as with a schedule of warmup=1, and record fewer steps"},
 	critpath.HostNotRecorded:   {"the device alone was recorded, so what the host did or copied then is not known", "record the calls of the host too, not the kernels of the device alone"},
 	critpath.EventNotRecorded:  {"it waited for an event of work that is not recorded, such as that of another process", "record all processes that share the device, with enable_cuda_sync_events"},
 	critpath.MemoryAllocated:   {"memory was allocated just before, which the device maps first", "run some steps before recording, so that the allocator has its memory"},
@@ -51,7 +51,7 @@ var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 	critpath.RecordingEnded:    {"the end of the recorded code, up to the profiler's own synchronisation", "record another step after it to see what follows"},
 	critpath.OtherDevice:       {"a device was busy whose events are drawn, not analysed", "look at its row in the viewer"},
 	critpath.DeviceRan:         {"a device ran while threads waited, and nothing says for what", "look at the device's rows in the viewer; a launch or a wait that is recorded would tie its work to a thread"},
-	critpath.BeforeThread:      {"nothing is recorded of the thread before, so nobody knows what it waited for", "record CPU activities, and begin before the thread starts"},
+	critpath.BeforeThread:      {"nothing is recorded of the thread before, so nobody knows what it waited for", "begin recording before the thread starts, and record the activities of the CPU"},
 	critpath.AfterThread:       {"nothing is recorded of the thread after", "stop recording later"},
 	critpath.EngineBetween:     {"the autograd engine between two nodes: itself, hooks, custom functions", "with_stack=True records the Python code of hooks and custom functions"},
 	critpath.CallsOnly:         {"host code between runtime calls, without operators", "record CPU activities too, not the device alone"},
@@ -59,10 +59,27 @@ var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 	critpath.OutsidePython:     {"host code outside of the recorded Python frames", "put record_function around it; a system profiler shows threads of libraries"},
 }
 
-// recordElsewhere is how to record what is missing where no setting records waits.
+// recordElsewhere is how to record what is missing where no setting records waits, or another profiler than PyTorch's recorded.
 var recordElsewhere = [critpath.NumReasons]string{
 	critpath.NoReason:         "no setting of the profiler is known that records what this device waited for",
 	critpath.EventNotRecorded: "record all processes that share the device",
+}
+
+// lackOf says what the profiler was not asked for, where that is the reason and profilers are asked in words of their own.
+var lackOf = map[critpath.Reason]vendors.Lack{
+	critpath.HostNotRecorded: vendors.LacksHost, critpath.CallsOnly: vendors.LacksParts, critpath.PythonUnrecorded: vendors.LacksParts, critpath.OutsidePython: vendors.LacksParts,
+}
+
+// howToRecord is how to record what is missing for a reason.
+func howToRecord(reason critpath.Reason, by trace.Recorder, waits func() bool) string {
+	lack, known := lackOf[reason]
+	if known && by != vendors.PyTorch {
+		return cmp.Or(vendors.HowToRecord(by, lack), reasonWords[reason].record)
+	}
+	if other := recordElsewhere[reason]; other != "" && (by != vendors.PyTorch || !waits()) {
+		return other
+	}
+	return reasonWords[reason].record
 }
 
 // unknowns lists time that no event owns, by reason and by what stands around.
@@ -79,12 +96,8 @@ func unknowns(g *graph.Graph, list []critpath.Gap, window int64, top int) (by []
 		kind, reason, share := x.Kind.String(), x.Reason.String(), tables.ShareOf(x.NS, window)
 		n := slices.IndexFunc(by, func(u Unknown) bool { return u.Kind == kind && u.Reason == reason })
 		if n < 0 {
-			w := reasonWords[x.Reason]
-			if other := recordElsewhere[x.Reason]; other != "" && !waits() {
-				w.record = other
-			}
 			n = len(by)
-			by = append(by, Unknown{Kind: kind, Reason: reason, Likely: w.likely, Record: w.record})
+			by = append(by, Unknown{Kind: kind, Reason: reason, Likely: reasonWords[x.Reason].likely, Record: howToRecord(x.Reason, g.Trace.Recorder, waits)})
 		}
 		by[n].NS += x.NS
 		by[n].Count += x.Count
