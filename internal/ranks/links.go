@@ -100,7 +100,7 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 	for b, list := range rates {
 		slices.Sort(list)
 		x := Bandwidth{Coll: b.coll, Topology: b.topology, Size: b.size, Bytes: 1 << b.log, Count: len(list), Median: stat.Quantile(list, 0.5), Best: list[len(list)-1]}
-		if len(list) >= slowCount || top[b.topology] == 0 {
+		if len(list) >= slowCount { // few say little
 			top[b.topology] = max(top[b.topology], x.Median)
 		}
 		out = append(out, x)
