@@ -201,18 +201,22 @@ func (t *draft) oddities(s *Survey) []Oddity {
 			}
 		}
 	}
-	noOp := 0
+	noOp, begun := 0, 0
 	launches := make([]bool, len(t.Syms))
 	for i, name := range t.Syms {
 		launches[i] = vendors.VerbOf(name) == vendors.KernelLaunch
 	}
 	for i := range t.Events {
-		if e := &t.Events[i]; e.Kind.Call() && !launched[i] && launches[e.Name] {
+		switch e := &t.Events[i]; {
+		case e.Ph == 'B' && (e.Kind.Host() || e.Kind.Device()):
+			begun++
+		case e.Ph == 'X' && e.Kind.Call() && !launched[i] && launches[e.Name]:
 			noOp++
 		}
 	}
 	add(noLaunch, "operations without a recorded launch", "their start is explained by their stream alone; they lie at the edges of the capture, or their launch API was not traced")
 	add(noOp, "kernel launches without a recorded kernel", "GPU work is missing: the capture ended before it ran, or the profiler's buffers were full (raise the CUPTI buffer limit)")
+	add(begun, "slices written as a begin and an end", "they are drawn, and no part of the analysis: profilers write complete slices, with ph X and dur")
 	add(early, "operations that start before their launch", "CPU and GPU clocks differ; such launches explain nothing")
 	threads, streams := t.overlaps()
 	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
