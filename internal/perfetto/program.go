@@ -138,13 +138,11 @@ func (b *Body) Play(p *Program, numbers []uint64, text func(dst []byte, hole int
 				continue
 			}
 		}
-		if v < 0x80 {
-			ev = append(ev, byte(v))
-			continue
+		for ; v >= 0x80; v >>= 7 {
+			ev = append(ev, byte(v)|0x80)
+			ev[at]++
 		}
-		n := len(ev)
-		ev = protowire.AppendVarint(ev, v)
-		ev[at] += byte(len(ev) - n - 1)
+		ev = append(ev, byte(v))
 	}
 	b.ev, b.at = append(ev, lits...), open
 	return true

@@ -248,7 +248,7 @@ func (p *plan) spread(m *Model) {
 			continue
 		}
 		points, more := m.border[l], int64(0) // before the point at hand: more than it was
-		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
+		for i, limit := m.partFirst[l], m.partFirst[l+1]; i < limit; i++ {
 			x := &m.parts[i]
 			switch a := x.act; {
 			case a > cdg.NoAct:

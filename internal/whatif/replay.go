@@ -97,7 +97,7 @@ func (r *Result) run() {
 			t, c = end[b]+c, 0
 		}
 		gone := e != nil && e.gone(m, i)
-		for k := depFrom[i]; k < depFrom[i+1]; k++ {
+		for k, limit := depFrom[i], depFrom[i+1]; k < limit; k++ {
 			d := &p.deps[k]
 			src, lag := d.src, d.lagOf(far)
 			if e != nil && (gone || e.changed[d.kind]) {
