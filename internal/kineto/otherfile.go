@@ -10,6 +10,7 @@ const (
 	giveKineto  = "give what torch.profiler wrote (export_chrome_trace, or tensorboard_trace_handler's .pt.trace.json)"
 	flightDump  = "it is a dump of NCCL's flight recorder, which holds collectives alone: 'overlay report' of it, and of those of the other ranks, says who did not arrive"
 	giveRocprof = "record with rocprofv3 --output-format json or pftrace, and --runtime-trace"
+	snapshot    = "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows, and 'overlay report TRACE --snapshot FILE' beside a trace of the same run"
 	giveNsys    = "give what 'nsys export --type sqlite' writes of it"
 )
 
@@ -43,8 +44,10 @@ var otherFiles = []otherFile{
 	{head: "PERFILE2", say: "it is a recording of Linux perf, which knows no GPU: " + giveKineto},
 	{head: "\x7fELF", say: "it is a program"},
 	{head: "\x89PNG", say: "it is a picture"},
-	{head: "\x80", in: "device_traces", say: "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows: " + giveKineto},
+	{head: "\x80", in: "device_traces", say: snapshot},
+	{head: "\x80", in: "segment_type", say: snapshot}, // which come first, and are long
 	{head: "\x80", in: "nccl_version", say: flightDump},
+	{head: "\x80", in: "profiling_name", say: "it is a dump of a flight recorder of version 1, which does not say who is in a group: dumps of version 2.0 and later are read"},
 	{head: "\x80", say: "it is a Python pickle, as of a memory snapshot or a model: " + giveKineto},
 	{head: "", in: "brain.Event:", say: "it is an event file of TensorBoard: " + giveKineto + ", which lies beside it"},
 	{head: "", in: "Total Time (ns)", say: "it is a table of 'nsys stats', which has sums and says not when anything ran: " + giveNsys},
@@ -56,7 +59,7 @@ var otherFiles = []otherFile{
 	{keys: []string{"$schema", "profiles"}, say: "it is a profile for speedscope, as py-spy writes: samples of CPU stacks and no GPU: " + giveKineto},
 	{keys: []string{"nodes", "timeDeltas"}, say: "it is a CPU profile of V8 (Node.js, Chrome), which knows no GPU: " + giveKineto},
 	{keys: []string{"schema", "nodes"}, say: "it is an execution trace of PyTorch (Chakra), which says what ran and not when: " + giveKineto},
-	{keys: []string{"segments", "device_traces"}, say: "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows: " + giveKineto},
+	{keys: []string{"segments", "device_traces"}, say: snapshot},
 	{keys: []string{"nccl_version", "entries"}, say: flightDump},
 	{keys: []string{"pg_config", "entries"}, say: flightDump},
 	{keys: []string{"meta", "threads", "libs"}, say: "it is a profile of the Firefox Profiler (samply, perf): samples of CPU stacks and no GPU: " + giveKineto},

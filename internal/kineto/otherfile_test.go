@@ -17,6 +17,8 @@ func TestOtherFiles(t *testing.T) {
 		{"a.et", "\x1c\x0a\x1a", "Chakra"},
 		{"perf.data", "PERFILE2", "perf"},
 		{"a.pickle", "\x80\x04\x95}\x94(\x8c\x08segments\x94]\x94\x8c\rdevice_traces", "memory snapshot"},
+		{"a.pickle", "\x80\x04\x95}\x94(\x8c\x08segments\x94]\x94(\x8c\x0csegment_type\x94\x8c\x05large\x94", "--snapshot"},
+		{"nccl_trace_rank_0", "\x80\x02}(X\x07\x00\x00\x00entriesX\x0e\x00\x00\x00profiling_name", "version 1"},
 		{"nccl_trace_rank_0", "\x80\x04\x95}\x94(\x8c\x07version\x94\x8c\x0cnccl_version", "flight recorder"},
 		{"model.pkl", "\x80\x02}q", "pickle"},
 		{"events.out.tfevents.1", "\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\x4b\x22\x09\x00\x00brain.Event:2", "TensorBoard"},
