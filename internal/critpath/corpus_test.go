@@ -45,7 +45,7 @@ var stories = []struct {
 func TestExactClasses(t *testing.T) {
 	for _, file := range append(corpus.Find(t, "*.json.gz"), corpus.Demo(t)) {
 		g, p := testtrace.Exact(t, readTrace(t, file))
-		c, err := critpath.ExactClasses(g)
+		c, err := critpath.ExactClasses(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

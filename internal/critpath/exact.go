@@ -28,28 +28,25 @@ func Exact(g *graph.Graph) (*Path, error) {
 	return p, nil
 }
 
-// ExactClasses is the path that Exact finds, of which only the class of its time is kept: no edges, and nothing by event.
-func ExactClasses(g *graph.Graph) (*ClassPieces, error) {
+// ExactClasses is the path that Exact finds, of which only the class of its time is kept: no edges, and nothing by event. It is made in the
+// room of an earlier one, which is over, or of nil.
+func ExactClasses(g *graph.Graph, room *ClassPieces) (*ClassPieces, error) {
 	c := &ClassPieces{window: g.Window.End - g.Window.Start}
-	_, err := walked(g, func(s *Segment) {
-		class := s.Kind.Class()
-		if n := len(c.pieces); n > 0 && c.pieces[n-1].class == class {
-			c.pieces[n-1].start = s.Start
-			return
-		}
-		c.pieces = append(c.pieces, classPiece{start: s.Start, end: s.End, class: class})
-	})
+	if room != nil {
+		c.pieces = room.pieces[:0]
+	}
+	_, err := walked(g, c)
 	slices.Reverse(c.pieces)
 	return c, err
 }
 
-// walked is a walker at the start of the window. sink takes the segments, the latest first; nil: the walker keeps them, and the edges.
-func walked(g *graph.Graph, sink func(*Segment)) (*walker, error) {
+// walked is a walker at the start of the window. classes takes the classes of its time, the latest first; nil: the walker keeps segments and edges.
+func walked(g *graph.Graph, classes *ClassPieces) (*walker, error) {
 	if g.Window.End <= g.Window.Start || len(g.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
 	w := newWalker(g, g.Window.End)
-	w.sink = sink
+	w.classes = classes
 	w.start()
 	for w.t > w.t0 {
 		w.advance()

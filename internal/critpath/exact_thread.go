@@ -108,16 +108,32 @@ func Joined(all []cdg.Span) []cdg.Span {
 // own emits self time of a slice down to from.
 func (w *walker) own(from int64, owner cdg.ActID) {
 	e := w.g.Acts[owner].Event
-	stop := w.g.Pieces[w.piece].Start
-	kind, by := w.host.own(owner)
-	if w.cutSync(owner) {
-		kind, by = SyncWait, cdg.ByNothing
-		w.quality[CutSync]++
+	cut := w.cutSync(owner)
+	if w.classes != nil && !cut {
+		w.emit(min(from, w.leap()), e, CPU, cdg.ByProgram)
+	} else {
+		kind, by := w.host.own(owner)
+		if cut {
+			kind, by = SyncWait, cdg.ByNothing
+			w.quality[CutSync]++
+		}
+		w.emit(from, e, kind, by)
 	}
-	w.emit(from, e, kind, by)
-	if w.t <= stop {
+	if w.t <= w.g.Pieces[w.piece].Start {
 		w.before()
 	}
+}
+
+// leap goes to the first of the pieces that a thread has to itself up to the present one, and returns its start: they are of one class, as
+// a synchronisation that the recording cut has no piece behind it.
+func (w *walker) leap() int64 {
+	g := w.g
+	for first := int(g.PieceFirst[w.lane]); w.piece > first && g.Pieces[w.piece].Begun == cdg.NoWait && g.Pieces[w.piece].Start > w.t0; w.piece-- {
+		if owner := g.Pieces[w.piece-1].Owner; owner == cdg.NoAct || w.waiting.ok && g.Marker(owner) {
+			break
+		}
+	}
+	return g.Pieces[w.piece].Start
 }
 
 // unseenWait is longer than a synchronisation takes that has nothing to wait for.

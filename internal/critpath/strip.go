@@ -33,6 +33,15 @@ type ClassPieces struct {
 	pieces []classPiece
 }
 
+// before adds time before all that there is.
+func (c *ClassPieces) before(start, end int64, class Class) {
+	if n := len(c.pieces); n > 0 && c.pieces[n-1].class == class {
+		c.pieces[n-1].start = start
+		return
+	}
+	c.pieces = append(c.pieces, classPiece{start: start, end: end, class: class})
+}
+
 // NewClassPieces joins the segments of a path. It counts the pieces first, since there may be as many as events.
 func NewClassPieces(p *Path) *ClassPieces {
 	n, last := 0, classPiece{class: NumClasses}

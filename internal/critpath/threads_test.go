@@ -1,6 +1,7 @@
 package critpath_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,19 @@ func engine() *trace.Trace {
 	return m.tr
 }
 
+// pool is engine whose autograd thread begins long before, in an annotation that does not say whether it waits.
+func pool() *trace.Trace {
+	const us = 1000
+	m := newTraceMaker()
+	m.add(trace.Annotation, 1, "train", 0, 1000*us, 0)
+	m.add(trace.CPUOp, 1, "aten::forward", 10*us, 200*us, 0)
+	m.add(trace.Python, 1, "<built-in method run_backward of torch._C._EngineBase object at 0x7f>", 205*us, 700*us, 0)
+	m.add(trace.Annotation, 2, "worker", 100*us, 695*us, 0)
+	m.add(trace.CPUOp, 2, "autograd::engine::evaluate_function: X", 250*us, 690*us, 0)
+	m.add(trace.CPUOp, 1, "aten::step", 710*us, 900*us, 0)
+	return m.tr
+}
+
 func TestThreadModes(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -81,6 +95,7 @@ func TestThreadModes(t *testing.T) {
 		{"explicit: a join waits", twoWorkers("threading.py(1115): join", false), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
 		{"explicit: flows link threads", twoWorkers("train.py(1): step", true), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
 		{"explicit: the engine's thread works while run_backward blocks", engine(), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
+		{"explicit: a thread of the engine waits in an annotation", pool(), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
 		{"linked threads that run at once have no GIL", overlapping(), cdg.ThreadsAuto, cdg.ThreadsExplicit, false},
 		{"and are parallel when read by time", overlapping(), cdg.ThreadsGIL, cdg.ThreadsGIL, false},
 	} {
@@ -92,6 +107,13 @@ func TestThreadModes(t *testing.T) {
 			p := testtrace.Path(t, g)
 			if err := pathcheck.Check(p, g); err != nil {
 				t.Fatal(err)
+			}
+			classes, err := critpath.ExactClasses(g, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := classes.Strip(p.Window.Start, p.Window.End), critpath.NewClassPieces(p).Strip(p.Window.Start, p.Window.End); !slices.Equal(got, want) {
+				t.Errorf("classes %v, want %v", got, want)
 			}
 			handoffs := false
 			for _, e := range p.Edges.List() {

@@ -20,9 +20,10 @@ type walker struct {
 	host    hostSet
 	quality map[string]int
 
-	segs Segments
-	eds  Edges
-	sink func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
+	segs    Segments
+	eds     Edges
+	sink    func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
+	classes *ClassPieces   // the same of classes alone
 }
 
 // place is where a walk is: on an activity or a thread, and the time up to which the path is known.
@@ -61,12 +62,13 @@ type edgeStep struct {
 // start puts the walk on the activity that ends last in the window.
 func (w *walker) start() {
 	g, end := w.g, w.g.Window.End
-	best := cdg.NoAct
+	best, latest := cdg.NoAct, w.t0
 	for a := range g.Acts {
 		act := &g.Acts[a]
-		if act.End > end || act.End <= w.t0 || act.Start == act.End {
+		if act.End > end || act.End <= latest || act.Start == act.End {
 			continue
 		}
+		latest = act.End - 1
 		if best == cdg.NoAct || w.endsLater(cdg.ActID(a), best) {
 			best = cdg.ActID(a)
 		}
@@ -138,6 +140,11 @@ func (w *walker) fill(from int64, event trace.EventID, kind SegmentKind, by cdg.
 	if from == w.t {
 		return
 	}
+	if w.classes != nil {
+		w.classes.before(from, w.t, kind.Class())
+		w.t = from
+		return
+	}
 	track := w.g.Lanes[w.lane].Track
 	if event != trace.NoEvent { // operations of a stream may be drawn on several rows
 		track = w.tr.Events[event].Track
@@ -164,6 +171,9 @@ func (w *walker) close() {
 
 // addEdge adds the edge from an event that the path leaves at time t to the event that it enters.
 func (w *walker) addEdge(event trace.EventID, t int64) {
+	if w.classes != nil {
+		return
+	}
 	if w.next != trace.NoEvent && w.next != event && w.sink == nil {
 		from := &w.tr.Events[event]
 		var e Edge // its fields are set one by one, as those of a segment are

@@ -17,9 +17,8 @@ import (
 // Desk answers what-if questions about a run, one after the other, for as long as somebody has any.
 type Desk struct {
 	mu      sync.Mutex
-	model   *whatif.Model
 	find    *whatif.Selector
-	earlier int64 // of the window in work from before recording, ns
+	replies report.Replies
 	advice  *advise.Advice
 }
 
@@ -27,7 +26,8 @@ type Desk struct {
 func (r *Run) Desk() *Desk {
 	m := whatif.New(r.graph)
 	r.model = func() *whatif.Model { return m }
-	return &Desk{model: m, find: whatif.NewSelector(m, report.Readable), earlier: critpath.Earlier(r.graph, r.path, r.path.Window.Start, r.path.Window.End)}
+	earlier := critpath.Earlier(r.graph, r.path, r.path.Window.Start, r.path.Window.End)
+	return &Desk{find: whatif.NewSelector(m, report.Readable), replies: report.Replies{Model: m.Again(), Earlier: earlier}}
 }
 
 // Advised takes the advice on the run, whose findings can be asked for then.
@@ -47,7 +47,7 @@ func (d *Desk) Ask(text string) (*Replies, error) {
 	if err != nil {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
-	a, err := report.NewReply(d.model.Replay(&sc), d.earlier)
+	a, err := d.replies.Reply(&sc)
 	return &Replies{[]*report.Reply{a}}, err
 }
 

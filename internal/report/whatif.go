@@ -156,15 +156,24 @@ type Reply struct {
 	Confidence string           `json:"confidence"`
 }
 
-// NewReply makes a reply, of the classes of the new path alone. earlier is the time of the window in work from before recording, ns.
-func NewReply(r *whatif.Result, earlier int64) (*Reply, error) {
-	g := r.Graph(r.Times())
-	pieces, err := critpath.ExactClasses(g)
+// Replies makes replies about a run, one after the other.
+type Replies struct {
+	Model   *whatif.Again
+	Earlier int64 // of the window in work from before recording, ns
+	pieces  *critpath.ClassPieces
+}
+
+// Reply replays a scenario. The classes of the new path are all that it looks for.
+func (x *Replies) Reply(s *whatif.Scenario) (*Reply, error) {
+	r := x.Model.Replay(s)
+	g := x.Model.Graph()
+	pieces, err := critpath.ExactClasses(g, x.pieces)
 	if err != nil {
 		return nil, err
 	}
+	x.pieces = pieces
 	low, high := r.Range()
-	a := &Reply{Name: r.Scenario.Name, Window: r.Window, SavedShare: signedShare(r.Saved(), r.Recorded()-earlier), Low: low, High: high, Confidence: r.Confidence().String()}
+	a := &Reply{Name: r.Scenario.Name, Window: r.Window, SavedShare: signedShare(r.Saved(), r.Recorded()-x.Earlier), Low: low, High: high, Confidence: r.Confidence().String()}
 	var sum [critpath.NumClasses]int64
 	for _, s := range pieces.Strip(g.Window.Start, g.Window.End) {
 		a.Strip = append(a.Strip, Run{s.Start, s.End, s.Class.String()})

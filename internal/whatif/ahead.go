@@ -8,11 +8,11 @@ const maxLeads = 10_000
 
 // Ahead follows the main thread: how far it is ahead of the recording where that changes, at its new times.
 func (r *Result) Ahead(t *Times) []Lead {
-	knots := t.knots[t.first[r.m.main]:t.first[r.m.main+1]]
+	x := t.of
 	every := r.Window / maxLeads
 	var out []Lead
-	for _, k := range knots {
-		lead := Lead{k.then, k.at - k.then}
+	for k := x.first[r.m.main]; k < x.first[r.m.main+1]; k++ {
+		lead := Lead{t.then[k], x.at[k] - t.then[k]}
 		switch n := len(out); {
 		case n > 0 && out[n-1].NS == lead.NS:
 		case n > 0 && out[n-1].At == lead.At:

@@ -11,8 +11,8 @@ import (
 func (r *Result) Range() (low, high int64) {
 	if !r.ranged {
 		r.ranged, r.shortest, r.longest = true, r.Window, r.Window
-		for _, q := range [...]func(*cdg.Usual) int64{func(u *cdg.Usual) int64 { return u.Low }, func(u *cdg.Usual) int64 { return u.High }} {
-			w := r.with(q).Window
+		for q := range r.m.delayed {
+			w := r.with(q)
 			r.shortest, r.longest = min(r.shortest, w), max(r.longest, w)
 		}
 		if w, ok := r.atRate(); ok {
@@ -25,10 +25,37 @@ func (r *Result) Range() (low, high int64) {
 	return r.shortest, r.longest
 }
 
-// with replays the same scenario with other delays.
-func (r *Result) with(q func(*cdg.Usual) int64) *Result {
+// quantiles are the delays that sources have which did not bind: the shortest and the longest.
+var quantiles = [2]func(*cdg.Usual) int64{func(u *cdg.Usual) int64 { return u.Low }, func(u *cdg.Usual) int64 { return u.High }}
+
+// with is the window of the same scenario with the delays of a quantile, ns.
+func (r *Result) with(q int) (window int64) {
 	m, p := r.m, r.plan
+	if p.edits == nil {
+		d := m.delayed[q]()
+		p.deps, p.far = d.deps, d.far
+	} else {
+		p.apply(m)
+		p.delay(m, q)
+	}
+	m.brief(func(x *Result) {
+		y := &Result{m: m, plan: p, end: x.end}
+		y.run()
+		window, x.end = y.Window, y.end
+	})
+	return window
+}
+
+// findDelayed is what delay makes of a plan that leaves the sources as they are.
+func (m *Model) findDelayed(q int) *plan {
+	p := &plan{depFrom: m.depFrom, deps: m.deps, far: m.far}
 	p.apply(m)
+	p.delay(m, q)
+	return p
+}
+
+// delay gives the sources of a plan that did not bind the delays of a quantile.
+func (p *plan) delay(m *Model, q int) {
 	for i := 1; i < len(m.at); i++ {
 		for k := p.depFrom[i]; k < p.depFrom[i+1]; k++ {
 			d := &p.deps[k]
@@ -39,18 +66,18 @@ func (r *Result) with(q func(*cdg.Usual) int64) *Result {
 			if m.act[i] != cdg.NoAct {
 				at -= m.cost.of(int32(i))
 			}
-			p.far = d.setLag(min(q(&m.g.Usual[d.typical]), at-m.at[d.src]), p.far)
+			p.far = d.setLag(min(quantiles[q](&m.g.Usual[d.typical]), at-m.at[d.src]), p.far)
 		}
 	}
-	x := &Result{Scenario: r.Scenario, m: m, plan: p}
-	x.run()
-	return x
 }
 
 // atRate replays the same scenario with batches that come at the rate at which they came; false where none seems to have
 // come on request.
 func (r *Result) atRate() (window int64, ok bool) {
 	m, p := r.m, r.plan
+	if !m.asks {
+		return 0, false
+	}
 	p.apply(m)
 	var cost spans
 	cost.copyOf(&p.cost)

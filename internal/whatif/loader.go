@@ -78,6 +78,7 @@ func (b *modelBuilder) onRequest(piece int32, t int64) (dep, bool) {
 	if !ok || x.end != t {
 		return dep{}, false
 	}
+	b.m.asks = true
 	return dep{src: b.borderAt(x.lane, t), wait: none, rule: cdg.Untraced, kind: gapDelay, flag: bound | onRequest | silent}, true
 }
 

@@ -49,18 +49,21 @@ type Model struct {
 	far     []int64     // delays of deps that they have no room for
 	act     []cdg.ActID // the operation; NoAct for borders of threads
 
-	parts     []part          // own time of threads, in order of lanes and time: before the second point of a lane, then before the third …
-	long      map[int32]int64 // of parts: how long those are that have no room to say so, ns
-	partFirst []int32         // CSR by lane
-	class     func() []Class  // per activity; found when first asked for
-	opClass   func() []Class  // the same of operations alone, from firstOp on
-	own       func() *spans   // per activity of a thread: own time; found when first asked for
-	returning func() []back   // slices that end where threads waited for operations; found when first asked for
-	gaps      []gap           // own time in gaps of threads, by point
-	idle      []gap           // the same of gaps in which they waited for work
-	firstOp   cdg.ActID       // streams lie behind threads: all activities from here on are operations
-	opPoint   []int32         // per operation: its point, or none
-	border    [][]int32       // per thread lane: its points by recorded time
+	parts     []part                       // own time of threads, in order of lanes and time: before the second point of a lane, then before the third …
+	long      map[int32]int64              // of parts: how long those are that have no room to say so, ns
+	partFirst []int32                      // CSR by lane
+	class     func() []Class               // per activity; found when first asked for
+	opClass   func() []Class               // the same of operations alone, from firstOp on
+	own       func() *spans                // per activity of a thread: own time; found when first asked for
+	moments   func() *moments              // of threads; found when first asked for
+	delayed   [len(quantiles)]func() *plan // sources with other delays; found when first asked for
+	returning func() []back                // slices that end where threads waited for operations; found when first asked for
+	asks      bool                         // some source may be onRequest
+	gaps      []gap                        // own time in gaps of threads, by point
+	idle      []gap                        // the same of gaps in which they waited for work
+	firstOp   cdg.ActID                    // streams lie behind threads: all activities from here on are operations
+	opPoint   []int32                      // per operation: its point, or none
+	border    [][]int32                    // per thread lane: its points by recorded time
 	beside    []beside
 	puts      map[cdg.LaneID][]put
 	ends      []end   // the window is over when the last of these is

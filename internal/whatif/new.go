@@ -14,6 +14,10 @@ func New(g *graph.Graph) *Model {
 	m.own = sync.OnceValue(m.ownTimes)
 	m.class = sync.OnceValue(func() []Class { return m.classes(g.Acts) })
 	m.opClass = sync.OnceValue(func() []Class { return m.classes(g.Acts[m.firstOp:]) })
+	for q := range m.delayed {
+		m.delayed[q] = sync.OnceValue(func() *plan { return m.findDelayed(q) })
+	}
+	m.moments = sync.OnceValue(m.findMoments)
 	m.returning = sync.OnceValue(m.findReturns)
 	b.holds = g.Holds()
 	b.findMeant()

@@ -19,15 +19,43 @@ func (r *Result) Path() (*graph.Graph, *critpath.Path, error) {
 	return g, p, err
 }
 
+// room is what the graph of a simulated run is made in.
+type room struct {
+	acts  []cdg.Act
+	first []int32
+	waits []cdg.Wait
+	begin []int32 // PieceFirst
+	piece []cdg.Piece
+	in    []cdg.Inside
+}
+
+// roomFor has room for the graphs of a model, and all that is the same in each.
+func (m *Model) room() *room {
+	g := m.g
+	x := &room{slices.Clone(g.Acts), make([]int32, len(g.Acts)+1), make([]cdg.Wait, 0, len(m.at)), make([]int32, 0, len(g.Lanes)+1), make([]cdg.Piece, 0, len(g.Pieces)), nil}
+	for a := int(m.firstOp); a < len(g.Acts); a++ { // an operation has what bound it, and no other wait
+		x.first[a+1] = x.first[a] + 1
+	}
+	return x
+}
+
 // Graph makes the graph of the simulated run from its times.
-func (r *Result) Graph(t *Times) *graph.Graph {
+func (r *Result) Graph(t *Times) *graph.Graph { return r.graph(t, r.m.room()) }
+
+// graph is Graph in the room of an earlier one.
+func (r *Result) graph(t *Times, x *room) *graph.Graph {
 	m := r.m
 	y, d, g := *m.g.Graph.Layout, *m.g.Graph, *m.g
 	d.Layout, g.Graph = &y, &d
 	y.Window.End = m.t0 + r.Window
-	y.Acts = slices.Clone(m.g.Acts)
+	y.Acts = x.acts
+	start, end, then := t.of.start, t.of.end, t.then
 	for a := range y.Acts {
-		y.Acts[a].Start, y.Acts[a].End = t.Act(cdg.ActID(a))
+		if act := &y.Acts[a]; a < len(start) && start[a] >= 0 && end[a] >= 0 {
+			act.Start, act.End = then[start[a]], then[end[a]]
+		} else {
+			act.Start, act.End = t.Act(cdg.ActID(a))
+		}
 	}
 	y.Steps = slices.Clone(m.g.Steps)
 	for i := range y.Steps {
@@ -47,15 +75,10 @@ func (r *Result) Graph(t *Times) *graph.Graph {
 			}
 		}
 	}
-	d.Waits, d.First = make([]cdg.Wait, 0, len(m.at)), make([]int32, 1, len(y.Acts)+1)
-	d.Inside = nil
-	for a := range y.Acts {
-		if y.Lanes[y.Acts[a].Lane].Stream {
-			d.Waits = append(d.Waits, r.released(cdg.ActID(a), y.Acts[a].Start))
-		}
-		d.First = append(d.First, int32(len(d.Waits)))
+	d.First, d.Waits, d.Pieces, d.PieceFirst, d.Inside = x.first, x.waits[:0], x.piece[:0], append(x.begin[:0], 0), x.in[:0]
+	for a := m.firstOp; int(a) < len(y.Acts); a++ {
+		d.Waits = append(d.Waits, r.released(a, y.Acts[a].Start))
 	}
-	d.Pieces, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]int32, 1, len(y.Lanes)+1)
 	for l := range y.Lanes {
 		if !y.Lanes[l].Stream {
 			r.moveThread(&d, cdg.LaneID(l), t)
@@ -65,6 +88,7 @@ func (r *Result) Graph(t *Times) *graph.Graph {
 	order := func(x, y cdg.Inside) int { return cmp.Or(cmp.Compare(x.Lane, y.Lane), cmp.Compare(x.At, y.At)) }
 	slices.SortStableFunc(d.Inside, order)
 	d.Inside = slices.CompactFunc(d.Inside, func(x, y cdg.Inside) bool { return order(x, y) == 0 })
+	x.waits, x.piece, x.begin, x.in = d.Waits, d.Pieces, d.PieceFirst, d.Inside
 	return &g
 }
 
@@ -118,22 +142,11 @@ func (r *Result) source(p int32) int32 {
 // hold takes no time any more, the last one stays; its reason is the first one's, which is why the piece before is over.
 func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 	m := r.m
-	first, limit := m.g.PieceFirst[l], m.g.PieceFirst[l+1]
+	x := t.of
 	start := len(d.Pieces)
-	list := m.border[l]
-	var inner []int32 // points that lie inside pieces
-	for i := first; i < limit; i++ {
-		recorded := m.g.Pieces[i].Start
-		for len(list) > 0 && m.at[list[0]] < recorded {
-			inner = append(inner, list[0])
-			list = list[1:]
-		}
-		point := none
-		if len(list) > 0 && m.at[list[0]] == recorded {
-			point = list[0]
-			list = list[1:]
-		}
-		at := t.Thread(l, recorded)
+	for i := m.g.PieceFirst[l]; i < m.g.PieceFirst[l+1]; i++ {
+		recorded, point := m.g.Pieces[i].Start, x.point[i]
+		at := t.moment(x.piece[i], l, recorded)
 		if n := len(d.Pieces); n > start && d.Pieces[n-1].Start == at {
 			d.Pieces[n-1].Owner = m.g.Pieces[i].Owner
 			continue
@@ -157,8 +170,8 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 		d.Pieces = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner, Begun: id})
 	}
 	d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces))) // for PieceAt; the caller sets it
-	for _, x := range append(inner, list...) {
-		r.inside(d, l, x)
+	for _, p := range x.inner[l] {
+		r.inside(d, l, p)
 	}
 	d.Inside = append(d.Inside, cdg.Inside{At: d.Window.End, Lane: l, Wait: r.untraced(d, l, d.Window.End)})
 	d.PieceFirst = d.PieceFirst[:len(d.PieceFirst)-1]

@@ -99,7 +99,10 @@ func (r *Result) run() {
 		gone := e != nil && e.gone(m, i)
 		for k, limit := depFrom[i], depFrom[i+1]; k < limit; k++ {
 			d := &p.deps[k]
-			src, lag := d.src, d.lagOf(far)
+			src, lag := d.src, int64(d.lag)
+			if d.flag&distant != 0 {
+				lag = d.lagOf(far)
+			}
 			if e != nil && (gone || e.changed[d.kind]) {
 				var ok bool
 				if lag, _, ok = e.source(m, i, gone, d, lag); !ok {
