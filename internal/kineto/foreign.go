@@ -179,7 +179,7 @@ func (t *draft) foreignLinks() {
 	}
 	for i := range t.Events {
 		f := &t.Events[i]
-		if f.Ph != 'f' {
+		if f.Ph != 'f' && f.Ph != 't' {
 			continue
 		}
 		op, ok := at[place{t.sameRow(f.Track, trace.DeviceStream), f.Start}]

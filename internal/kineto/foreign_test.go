@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 func TestAscend(t *testing.T) {
@@ -169,5 +170,43 @@ func TestTPU(t *testing.T) {
 		if strings.Contains(o.What, "overlap") || strings.Contains(o.Means, "profiler.step") {
 			t.Errorf("odd: %+v", o)
 		}
+	}
+}
+
+// TestOldRocprof: what rocprof wrote before its third version has texts for numbers and µs without fractions. A flow leads from the end of a call
+// to the start of what it launched, and has a step (t) there and no end.
+func TestOldRocprof(t *testing.T) {
+	tr, err := Parse([]byte(`{ "traceEvents":[{}
+,{"args":{"name":"Markers and Ranges"},"ph":"M","pid":0,"name":"process_name"}
+,{"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name"}
+,{"args":{"name":"CPU HSA API"},"ph":"M","pid":3,"name":"process_name"}
+,{"args":{"name":"COPY"},"ph":"M","pid":1,"name":"process_name"}
+,{"args":{"name":"GPU0"},"ph":"M","pid":6,"name":"process_name"}
+,{"args":{"name":"GPU1"},"ph":"M","pid":7,"name":"process_name"}
+,{"ph":"X","name":"step 1","ts":"900","dur":"80","pid":"0","tid":"77","args":{"BeginNs":"900100","EndNs":"980100"}}
+,{"ph":"X","name":"hipLaunchKernel","pid":"2","tid":"77","ts":"910","dur":"8","args":{"BeginNs":"910100","EndNs":"918300","Index":"0"}}
+,{"ph":"X","name":"hsa_queue_create","pid":"3","tid":"77","ts":"911","dur":"3","args":{"BeginNs":"911100"}}
+,{"ph":"X","name":"gemm","pid":"7","tid":"1","ts":"925","dur":"10","args":{"BeginNs":"925000","Index":"0"}}
+,{"ph":"X","name":"CopyHostToDevice","pid":"1","tid":"0","ts":"940","dur":"5","args":{"BeginNs":"940000","Index":"1"}}
+,{"ts":918,"ph":"s","cat":"DataFlow","id":0,"pid":2,"tid":77,"name":"dep"}
+,{"ts":925,"ph":"t","cat":"DataFlow","id":0,"pid":7,"tid":1,"name":"dep"}
+]}`), "results.json", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tracecheck.Check(tr); err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range map[trace.EventID]trace.Kind{7: trace.Annotation, 8: trace.Runtime, 9: trace.KindOther, 10: trace.Kernel, 11: trace.Memcpy} {
+		if tr.Events[i].Kind != k {
+			t.Errorf("%s is %v, want %v", tr.Name(i), tr.Events[i].Kind, k)
+		}
+	}
+	row := &tr.Tracks[tr.Events[10].Track]
+	if tr.Launch(10) != 8 || tr.Launch(11) != trace.NoEvent || row.Stream != 1 || tr.Procs[row.Proc].Device != 1 || tr.Recorder != vendors.Rocprof {
+		t.Errorf("launched by %d on %+v of %+v, recorded by %d", tr.Launch(10), *row, tr.Procs[row.Proc], tr.Recorder)
+	}
+	if s := Inspect(tr); s.Generation != "not by Kineto: rocprof (ROCm)" {
+		t.Errorf("generation %q", s.Generation)
 	}
 }

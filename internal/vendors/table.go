@@ -116,7 +116,13 @@ var amd = Vendor{
 		trace.Annotation: {"marker_api", "rocm_marker_api"},
 		trace.CPUOp:      {"rccl_api", "rocm_rccl_api"},
 	},
-	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
+	Calls: []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
+	Processes: []Process{ // rocprof before version 3 (tblextr.py)
+		{Name: "CPU HIP API", Kind: trace.Runtime, Writer: "rocprof (ROCm)", By: Rocprof},
+		{Name: "COPY", With: "CPU HIP API", Kind: trace.Memcpy, Writer: "rocprof (ROCm)"},
+		{Name: "Markers and Ranges", With: "CPU HIP API", Kind: trace.Annotation},
+		{Name: "GPU", With: "CPU HIP API", Start: true, Kind: trace.Kernel},
+	},
 	Libraries: []Library{{Name: "RCCL", Kernels: "rccl|msccl", Backend: "rccl", NamedAs: "NCCL"}},
 	Words:     "hip hsa amd roctx rccl",
 	Tails:     []string{`_MT(\d+x\d+x\d+)_\w+$`, `_bt(\d+x\d+x\d+)_\w+$`}, // of Tensile and of MIOpen's convolutions: the tile of a group
