@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of rules in the documentation")
+var update = flag.Bool("update", false, "rewrite the table of rules in the documentation, and testdata")
 
 // TestDocumented: the documentation lists the rules as they are.
 func TestDocumented(t *testing.T) {
