@@ -118,6 +118,18 @@ func TestXLA(t *testing.T) {
 	}
 }
 
+// TestXLAOnCPU: of a program on the CPU there is no device, and its threads have work and steps all the same.
+func TestXLAOnCPU(t *testing.T) {
+	tr, err := Parse([]byte(`{"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}},
+{"ph":"X","pid":701,"tid":5,"ts":0,"dur":30,"name":"train","args":{"step_num":"1"}},
+{"ph":"X","pid":701,"tid":6,"ts":5,"dur":20,"name":"TfrtCpuExecutable::Execute"}
+]}`), "h.trace.json.gz", Options{})
+	if err != nil || tr.Events[1].Kind != trace.Annotation || tr.Events[2].Kind != trace.CPUOp || tr.Tracks[tr.Events[2].Track].Class != trace.HostThread || tr.Recorder != vendors.XLA {
+		t.Errorf("%v, %+v", err, tr)
+	}
+}
+
 // TestTPU: the operations of a TPU lie on one row. What encloses others there is not what ran; the other rows repeat them.
 func TestTPU(t *testing.T) {
 	tr, err := Parse([]byte(`{"displayTimeUnit":"ns","traceEvents":[

@@ -230,9 +230,8 @@ var xla = Vendor{
 	Libraries: []Library{{Kernels: "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"}},
 	Processes: []Process{
 		{Name: "/device:GPU:", Start: true, Row: "Stream #", Kind: trace.Kernel, Writer: xlaWriter, By: XLA},
-		{Name: "/host:CPU", With: "/device:GPU:", Calls: true, Kind: trace.CPUOp},
 		{Name: "/device:TPU:", Start: true, Row: "XLA Ops", Kind: trace.Kernel, Nested: true, Writer: xlaWriter, By: XLA},
-		{Name: "/host:CPU", With: "/device:TPU:", Calls: true, Kind: trace.CPUOp},
+		{Name: "/host:CPU", Calls: true, Kind: trace.CPUOp, Writer: xlaWriter, By: XLA}, // alone where the program runs on the CPU
 	},
 }
 
