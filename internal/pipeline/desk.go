@@ -35,6 +35,7 @@ func (d *Desk) Advised(a *advise.Advice) { d.advice = a }
 
 // Replies are what a page is told: a scenario, in the form that many of them would have.
 type Replies struct {
+	Earlier   int64           `json:"earlier_ns"` // of the window in work from before recording: no share counts it
 	Scenarios []*report.Reply `json:"scenarios"`
 }
 
@@ -48,7 +49,7 @@ func (d *Desk) Ask(text string) (*Replies, error) {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
 	a, err := d.replies.Reply(&sc)
-	return &Replies{[]*report.Reply{a}}, err
+	return &Replies{d.replies.Earlier, []*report.Reply{a}}, err
 }
 
 // Write writes the answer that Ask gives, as JSON.

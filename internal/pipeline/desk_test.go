@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -45,6 +46,9 @@ func TestDeskPath(t *testing.T) {
 			}
 			a := got.Scenarios[0]
 			r := m.Replay(&sc)
+			if left := float64(r.Recorded() - got.Earlier); left > 0 && math.Abs(a.SavedShare-float64(r.Saved())/left) > 1e-6 {
+				t.Errorf("%s %s: a share of %v, saved %d of %v", tr.Name, text, a.SavedShare, r.Saved(), left)
+			}
 			_, p, err := r.Path()
 			if err != nil {
 				t.Fatal(err)
