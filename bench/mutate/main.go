@@ -121,6 +121,9 @@ func find(under string) ([]place, error) {
 			if lit, isLit := e.Y.(*ast.BasicLit); (e.Op == token.ADD || e.Op == token.SUB) && (!isLit || lit.Value != "1") {
 				ok = false
 			}
+			if x, isBinary := e.X.(*ast.BinaryExpr); isBinary && x.Op == token.SHL { // 1<<n - 1 has the type that its place asks for
+				ok = false
+			}
 			if ok {
 				x, y := part{set.Position(e.X.Pos()).Offset, set.Position(e.X.End()).Offset}, part{set.Position(e.Y.Pos()).Offset, set.Position(e.Y.End()).Offset}
 				text, _, _ := bytes.Cut(src[x.from:y.to], []byte("\n"))
