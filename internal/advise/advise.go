@@ -38,6 +38,7 @@ type Advice struct {
 	Below    []Below           `json:"below" table:"findings_below" about:"what was found and gains too little to be listed"`
 	Unknown  []Unknown         `json:"unknown" table:"findings_unknown" about:"what the trace cannot tell, and what to record"`
 
+	recorded      int64 // Base with what recording cost
 	workersUnseen int64 // of Workers, ns that the path has as host code that was not recorded
 }
 
@@ -86,7 +87,7 @@ func (a *Advice) Replayed() *verdict.Replayed {
 	if a == nil {
 		return nil
 	}
-	r := &verdict.Replayed{Base: a.Base, FirstUse: a.FirstUse, Beside: a.Beside, Workers: a.Workers, WorkersUnseen: a.workersUnseen, Without: a.Without}
+	r := &verdict.Replayed{Base: a.recorded, FirstUse: a.FirstUse, Beside: a.Beside, Workers: a.Workers, WorkersUnseen: a.workersUnseen, Without: a.Without}
 	for i := range a.Findings {
 		switch f := &a.Findings[i]; f.ID {
 		case profilerCost.id:

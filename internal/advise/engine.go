@@ -40,7 +40,7 @@ const mostRules = 4
 // known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
-	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window + r.earlier, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: unknown(r)}}
+	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window + r.earlier, Base: r.window, recorded: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: unknown(r)}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
@@ -60,6 +60,7 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window {
 		e.asked[Specific], e.asked[General] = &answers{}, &answers{}
 	}
+	e.unrecorded()
 	e.specific()
 	e.general()
 	e.notes()
@@ -89,15 +90,18 @@ func (e *engine) without(b *verdict.Bounds) {
 			return
 		}
 		w := verdict.Without{Class: x.Class.String(), Window: e.a.Floor}
-		if !x.Host {
+		switch {
+		case x.Host && e.a.recorded != e.a.Base:
+			w.Window = e.replay(e.recorded, e.noCPU())
+		case !x.Host:
 			change := e.model.OfClass(x.Class)
 			change.Num = 0
-			r := e.model.Replay(&whatif.Scenario{Changes: slices.Concat(e.base, []whatif.Change{change})})
+			r := e.model.Replay(&whatif.Scenario{Changes: slices.Concat(e.recorded, []whatif.Change{change})})
 			class := r.Classes()
 			w.Window, w.Idle = r.Window-e.earlier, critpath.BoundBy(&class) == critpath.ClassIdle
 		}
 		e.a.Without = append(e.a.Without, w)
-		bound, known.Without = e.a.Base-w.Window, e.a.Without
+		bound, known.Without = e.a.recorded-w.Window, e.a.Without
 	}
 }
 
@@ -107,8 +111,10 @@ type engine struct {
 	a     *Advice
 	model *whatif.Model
 	asked map[Group]*answers
-	base  []whatif.Change // what recording cost, taken out of everything below
+	base  []whatif.Change // what is no gain, taken out of everything below
 	all   []whatif.Change // base, and all findings that are listed so far
+
+	recorded []whatif.Change // base, but for what recording cost
 }
 
 // replay is how long the window would have been, without work from before recording.
@@ -167,6 +173,27 @@ func (e *engine) measurements() {
 		e.a.Base, e.a.BaseBy = e.a.Base-f.Gain, f.ID
 		e.a.Findings = append(e.a.Findings, *f)
 	}
+}
+
+// unrecorded lets gains be those of the run that nobody records: a CPU that the profiler holds up hides what a device would gain, and is no cause of
+// its own. What bounds the window is told of the run as it was recorded.
+func (e *engine) unrecorded() {
+	e.recorded, e.a.recorded = e.base, e.a.Base
+	notes := e.asked[Note].findings
+	i := slices.IndexFunc(notes, func(f Finding) bool { return f.ID == profilerCost.id })
+	if i < 0 {
+		return
+	}
+	f := &notes[i]
+	cost := e.a.Base - e.replay(e.base, f.changes)
+	if float64(cost) < costWorth*float64(e.a.Base) { // where devices are the bound, recording costs the window little
+		e.asked[Note].findings = slices.Delete(notes, i, i+1)
+		return
+	}
+	f.Saw = "about " + tables.FormatShare(tables.ShareOf(cost, e.a.Base)) + " of the window: " + f.Saw
+	e.base = slices.Concat(e.base, f.changes)
+	e.a.Base, e.a.BaseBy = e.a.Base-cost, cmp.Or(e.a.BaseBy, f.ID)
+	f.Numbers[0].NS, f.Numbers[1].NS, f.changes = cost, e.a.Base, nil
 }
 
 // below notes a finding that is too small to be listed.
@@ -316,17 +343,7 @@ func (e *engine) general() {
 // notes finds what is odd about the window or the recording.
 func (e *engine) notes() {
 	before := len(e.a.Findings)
-	for _, f := range e.listed(Note) {
-		if f.ID == profilerCost.id { // where devices are the bound, recording costs the window little
-			cost := max(e.a.Base-e.replay(e.base, f.changes), 0)
-			if f.changes = nil; float64(cost) < costWorth*float64(e.a.Base) {
-				continue
-			}
-			f.Numbers[0].NS, f.Numbers[1].NS = cost, e.a.Base-cost
-			f.Saw = "about " + tables.FormatShare(tables.ShareOf(cost, e.a.Base)) + " of the window: " + f.Saw
-		}
-		e.a.Findings = append(e.a.Findings, f)
-	}
+	e.a.Findings = append(e.a.Findings, e.listed(Note)...)
 	slices.SortStableFunc(e.a.Findings[before:], func(x, y Finding) int { return cmp.Compare(y.longest(), x.longest()) })
 }
 

@@ -104,9 +104,7 @@ func productBeside(r *run, a cdg.ActID, step int, first, limit cdg.ActID) cdg.Ac
 }
 
 // maybeBatched reports whether the name of a kernel is that of a product: 1 or 0.
-func maybeBatched(name string) uint32 {
-	return bit(containsAny("gemm", "cutlass", "cijk", "bmm")(strings.ToLower(name)))
-}
+func maybeBatched(name string) uint32 { return bit(gemms(name) || strings.Contains(name, "bmm")) }
 
 // batched reports whether a kernel is a product of batches of matrices, by the operators around its launch.
 func batched(r *run, a cdg.ActID) bool {
@@ -128,3 +126,54 @@ func batched(r *run, a cdg.ActID) bool {
 	})
 	return yes
 }
+
+// longMask is the length of sequences from which on a mask costs more than the products beside it.
+const longMask = 512
+
+// What takes a mask and what does not is in PyTorch's documents of scaled_dot_product_attention: a mask is read for each head and each row, and what it
+// hides is computed all the same; with is_causal a kernel leaves out half of the matrix.
+var _ = add(rule{
+	id: "attention-mask", group: Specific, torch: true, class: critpath.ClassCompute, kind: Predicted, level: Medium,
+	why:      "the shapes say that a mask of all positions is given; whether it is the causal one was not recorded",
+	title:    "attention is given its mask as a matrix",
+	cause:    "the kernel reads a mask for each pair of positions, and computes what it hides, too",
+	scenario: "the kernels of these attentions take half of their time, forward and backward",
+	action:   []string{"scaled_dot_product_attention(q, k, v, is_causal=True) where the mask is the causal one", "torch.nn.attention.flex_attention with a block mask for others; nested tensors or cu_seqlens for padding"},
+	verify:   "attention is called without attn_mask",
+	find: func(r *run) *found {
+		var calls []cdg.ActID
+		numbers := map[int32]bool{} // that autograd gave them
+		for _, a := range r.outermost(r.named(opKinds, oneOf("aten::scaled_dot_product_attention"))) {
+			c, ok := roofline.ReadCall(r.tr, r.g.Acts[a].Event)
+			if !ok || len(c.In) < 4 || len(c.In[0].Dims) != 4 {
+				continue
+			}
+			mask, queries := c.In[3].Dims, c.In[0].Dims[2]
+			if n := len(mask); n < 2 || queries < longMask || mask[n-2] != queries || mask[n-1] < queries {
+				continue
+			}
+			calls = append(calls, a)
+			if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok {
+				numbers[s] = true
+			}
+		}
+		if len(calls) == 0 {
+			return nil
+		}
+		for _, a := range r.named(opKinds, func(s string) bool {
+			return strings.HasPrefix(s, "autograd::engine::evaluate_function: ScaledDotProduct")
+		}) {
+			if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok && numbers[s] {
+				calls = append(calls, a)
+			}
+		}
+		around, fused := r.within(calls), containsAny("attention", "sdpa", "fmha", "flash")
+		list := slices.DeleteFunc(r.named(gpuKernel, func(s string) bool { return fused(strings.ToLower(s)) }), func(a cdg.ActID) bool { return around.by(a) == cdg.NoAct })
+		if len(list) == 0 {
+			return nil
+		}
+		f := r.about(list, "kernel", "kernels", "is_causal=True in place of a mask")
+		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })
+		return f
+	},
+})

@@ -72,6 +72,9 @@ var hostBound = add(rule{
 		}
 		f := &found{change: r.scenario(), saw: tables.Duration(exposed) + " exposed", do: do, action: action, events: events{list: marked, exposed: true},
 			numbers: []Number{timeOf("of the CPU that the GPU waits for", exposed), timeOf("of it in Python", python)}}
+		if top := r.lines(marked, r.mark); len(top) > 0 && 10*top[0].NS >= 3*exposed {
+			f.saw += ", " + tables.Duration(top[0].NS) + " of it in " + top[0].Line
+		}
 		if alone {
 			f.title, f.cause = "Python itself takes the time between operators", "the interpreter runs one frame after the other, and no operator meanwhile"
 			f.do, f.action = "move Python out of the loop; vectorise it", []string{"operators on whole tensors in place of loops over values, and libraries of C in place of loops in Python", "another process or thread for what the next step does not need"}

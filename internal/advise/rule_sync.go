@@ -69,6 +69,9 @@ func causeOf(r *run, w *wait) string {
 	copies := verb == vendors.AsyncCopy || verb == vendors.BlockingCopy
 	switch {
 	case inner != cdg.NoAct && (copies || verb == vendors.StreamSync) && r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && slices.Contains(tensorMakers, r.name(inner)):
+		if pageable(r.name(w.for_)) && r.bytes(w.for_) >= largeCopy { // a finding of its own
+			return ""
+		}
 		return byHostTensor
 	case inner == cdg.NoAct && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
 		return byExplicit

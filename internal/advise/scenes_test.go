@@ -1,6 +1,10 @@
 package advise
 
-import "overlay/internal/testtrace"
+import (
+	"fmt"
+
+	"overlay/internal/testtrace"
+)
 
 // syncCase is a value that is read back in an operator, planted; alike is a run in which the GPU is far behind anyway, so
 // that waiting costs nothing.
@@ -369,5 +373,41 @@ func (s *scene) backward(nodes int, ops ...string) {
 				}))
 			}
 		})
+	}
+}
+
+// loop calls a function in rounds that launch kernels one after the other, each round in a module of its own if they are layers.
+func (s *scene) loop(rounds, kernels int, layers bool) {
+	s.work(2)
+	s.slice("python_function", "train.py(10): forward", 1000, func() {
+		for i := range rounds {
+			round := func() {
+				for k := range kernels {
+					s.kernel(fmt.Sprintf("aten::op%d", k), "add_kernel", 1500)
+				}
+			}
+			e := s.slice("python_function", "train.py(20): piece", 3000, func() {
+				if layers {
+					s.slice("python_function", fmt.Sprintf("nn.Module: Block_%d", i), 1000, round)
+				} else {
+					round()
+				}
+			})
+			if !layers {
+				s.mark(e)
+			}
+		}
+	})
+	s.work(2)
+}
+
+// masked is attention in one kernel that is given a mask of a shape.
+func (s *scene) masked(mask string) {
+	for range 4 {
+		var e *testtrace.Event
+		s.op("aten::scaled_dot_product_attention", 4000, func() { e = s.launch("sdpa_sm90_flash_fprop", 500_000) }).
+			Arg("Input Dims", testtrace.Raw("[[2, 16, 4096, 64], [2, 16, 4096, 64], [2, 16, 4096, 64], "+mask+", [], []]")).
+			Arg("Input type", testtrace.Raw(`["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", ""]`))
+		s.mark(e)
 	}
 }

@@ -83,7 +83,11 @@ func (t *text) based(a *advise.Advice) {
 		t.line("gains are of %s, without work from before recording", tables.Duration(a.Base))
 	}
 	for i := range a.Findings {
-		if f := &a.Findings[i]; f.ID == a.BaseBy {
+		switch f := &a.Findings[i]; {
+		case f.ID != a.BaseBy:
+		case f.Group == advise.Note:
+			t.line("gains are of %s, the window without what recording costs", tables.Duration(a.Base))
+		default:
 			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, without what is no gain: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
 		}
 	}

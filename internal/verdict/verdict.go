@@ -49,7 +49,7 @@ type Replayed struct {
 // Without is the window without a class of time.
 type Without struct {
 	Class  string `json:"class" key:"yes"`
-	Window int64  `json:"window_ns" unit:"ns" about:"of base_ns, if that class took no time at all"`
+	Window int64  `json:"window_ns" unit:"ns" about:"of the run as it was recorded, if that class took no time at all"`
 	Idle   bool   `json:"-"` // most of that window is waiting for work
 }
 

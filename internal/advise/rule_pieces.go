@@ -1,0 +1,208 @@
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+const (
+	fewPieces     = 8   // rounds of a loop that are no pattern
+	fewInPiece    = 50  // launches from which on a round is no small piece: a layer, a token, a step
+	worthOfPieces = 0.1 // of the window, what such loops hold of the critical path
+)
+
+var _ = add(rule{
+	id: "small-pieces", group: Specific, kind: AtMost, level: Medium, limit: worthOfPieces,
+	why:      "calls repeat in one order inside of one call; whether a round needs what the one before brings was not recorded",
+	title:    "a loop in Python launches its work in small pieces",
+	cause:    "each round costs the CPU as many operators and launches as all of them would together, and the device waits for the next one",
+	scenario: "such a loop takes the CPU as long as one round, and so does its backward pass; devices compute as long as before",
+	verify:   "the function launches a few kernels",
+	find: func(r *run) *found {
+		loops := r.loops()
+		var rounds []cdg.ActID
+		exposed, launches := int64(0), 0
+		at := map[trace.Sym]int64{}
+		for i := range loops {
+			x := &loops[i]
+			ns := int64(0)
+			for a := x.first; a < x.limit; a++ {
+				ns += r.mark(a)
+			}
+			exposed, launches = exposed+ns, launches+x.launches
+			rounds = append(rounds, x.rounds...)
+			at[r.place(x.in)] += ns
+		}
+		if len(rounds) == 0 || float64(exposed) < worthOfPieces*float64(r.window) {
+			return nil
+		}
+		most := trace.Sym(0)
+		for s, ns := range at {
+			if ns > at[most] || ns == at[most] && s < most {
+				most = s
+			}
+		}
+		do := "batch the loop in " + cmp.Or(critpath.NormalName(r.tr.Str(most)), "Python")
+		f := &found{events: events{list: rounds}, change: r.scenario(), do: do,
+			saw:     fmt.Sprintf("%s with %s launches, %s exposed", tables.Counted(len(rounds), "round"), tables.Grouped(int64(launches)), tables.Duration(exposed)),
+			action:  []string{do + ": one operator over all rounds, masks in place of conditions", "where a round needs the one before: a scan, a fused kernel, or a CUDA graph of the loop", "torch.compile of the loop"},
+			numbers: []Number{countOf("loops", len(loops)), countOf("rounds", len(rounds)), countOf("launches", launches), timeOf("of the CPU that the GPU waits for", exposed)}}
+		f.change.scale(r.inLoops(loops))
+		return f
+	},
+})
+
+// loop is a call of a Python function that calls the same things again and again in one order.
+type loop struct {
+	in           cdg.ActID   // the call of the function
+	first, limit cdg.ActID   // what its rounds enclose
+	rounds       []cdg.ActID // a call of each
+	launches     int
+}
+
+// loops finds the outermost loops on threads that launch, in calls that begin and end in the window.
+func (r *run) loops() (out []loop) {
+	if len(r.names[trace.Python]) == 0 || len(r.ops) == 0 {
+		return nil
+	}
+	upTo := make([]int32, r.firstOp+1) // how many launches lie before an activity
+	launching := r.m.NewSet()
+	for _, o := range r.ops {
+		if l := r.launch(o); l != cdg.NoAct && r.kind(o) == trace.Kernel { // copies have findings of their own
+			launching.Add(l)
+		}
+	}
+	for a := range r.firstOp {
+		upTo[a+1] = upTo[a]
+		if launching.Has(a) {
+			upTo[a+1]++
+		}
+	}
+	inside := func(a cdg.ActID) int { return int(upTo[r.g.Enclosed(a)] - upTo[a]) }
+	counts := make([]int32, len(r.tr.Syms))
+	on, limit := r.launching(), cdg.ActID(0)
+	var calls []cdg.ActID
+	for p := range r.firstOp {
+		act := &r.g.Acts[p]
+		if p < limit || r.kind(p) != trace.Python || !on[act.Lane] || act.Start <= r.g.Window.Start || act.End >= r.g.Window.End || inside(p) < fewPieces {
+			continue
+		}
+		calls = calls[:0]
+		for a := p + 1; a < r.g.Enclosed(p); a = r.g.Enclosed(a) {
+			calls = append(calls, a)
+			counts[r.syms[a]]++
+		}
+		rarest := cdg.NoAct // of those that launch in each round: what comes twice in a round tells rounds apart less well
+		for _, a := range calls {
+			if n := counts[r.syms[a]]; n >= fewPieces && inside(a) > 0 && (rarest == cdg.NoAct || n < counts[r.syms[rarest]]) {
+				rarest = a
+			}
+		}
+		for _, a := range calls {
+			counts[r.syms[a]] = 0
+		}
+		if rarest == cdg.NoAct {
+			continue
+		}
+		if x, ok := r.loopOf(p, calls, r.syms[rarest]); ok {
+			x.launches = int(upTo[x.limit] - upTo[x.first])
+			if x.launches <= fewInPiece*len(x.rounds) {
+				out = append(out, x)
+				limit = r.g.Enclosed(p)
+			}
+		}
+	}
+	return out
+}
+
+// loopOf tells whether what a function calls is a loop whose rounds begin with a call of a name: three rounds of four are alike, they are none of
+// different modules, which are layers, and none of them is a step of an optimizer.
+func (r *run) loopOf(p cdg.ActID, calls []cdg.ActID, name trace.Sym) (x loop, ok bool) {
+	alike := map[string]int{}
+	var key strings.Builder
+	module := func(a cdg.ActID) string {
+		for in := a; in < r.g.Enclosed(a); in++ {
+			if s := r.name(in); strings.HasPrefix(s, "nn.Module") {
+				return s
+			}
+		}
+		return ""
+	}
+	modules := map[string]int{}
+	for _, a := range calls {
+		s := r.syms[a]
+		if s == name {
+			if len(x.rounds) > 0 {
+				alike[key.String()]++
+			}
+			key.Reset()
+			x.rounds = append(x.rounds, a)
+			modules[module(a)]++
+		} else if len(x.rounds) > 0 {
+			fmt.Fprintf(&key, "%d ", s)
+		}
+	}
+	n := len(x.rounds)
+	if n < fewPieces || len(modules) > 2 {
+		return x, false
+	}
+	most := 0
+	for _, k := range alike {
+		most = max(most, k)
+	}
+	x.in, x.first, x.limit = p, x.rounds[0], r.g.Enclosed(x.rounds[n-1])
+	if 4*most < 3*(n-1) {
+		return x, false
+	}
+	for a := x.first; a < x.limit; a++ {
+		if s := r.name(a); strings.HasPrefix(s, trace.StepPrefix) || strings.HasPrefix(s, "Optimizer.") {
+			return x, false
+		}
+	}
+	return x, true
+}
+
+// inLoops lists what the CPU does in loops and in their backward pass, in order, with what is left of an own time where a loop has one round.
+func (r *run) inLoops(loops []loop) (list []cdg.ActID, left func(a cdg.ActID, own int64) int64) {
+	type part struct {
+		first, limit cdg.ActID
+		rounds       int64
+	}
+	var parts []part
+	rounds := map[int32]int64{} // by the number that autograd gave to an operator
+	for i := range loops {
+		x := &loops[i]
+		n := int64(len(x.rounds))
+		parts = append(parts, part{x.first, x.limit, n})
+		for a := x.first; a < x.limit; a++ {
+			if r.kind(a) == trace.CPUOp {
+				if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok {
+					rounds[s] = n
+				}
+			}
+		}
+	}
+	for _, a := range r.named(opKinds, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") }) {
+		if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok && rounds[s] > 0 {
+			parts = append(parts, part{a, r.g.Enclosed(a), rounds[s]})
+		}
+	}
+	slices.SortFunc(parts, func(x, y part) int { return cmp.Compare(x.first, y.first) })
+	for _, x := range parts {
+		for a := x.first; a < x.limit; a++ {
+			list = append(list, a)
+		}
+	}
+	return list, func(a cdg.ActID, own int64) int64 {
+		i := sort.Search(len(parts), func(i int) bool { return parts[i].first > a }) - 1
+		return own / parts[i].rounds
+	}
+}
