@@ -72,6 +72,25 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// TestOlder: a summary of an older form, whose numbers mean something else, is refused with what to do.
+func TestOlder(t *testing.T) {
+	list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "dp", World: 2, Steps: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := parts.Cells(list[0])
+	cells.Cols = slices.Clone(cells.Cols)
+	cells.Cols[2].Name = "value"
+	var buf bytes.Buffer
+	if err := parquetfile.Write(&buf, &cells, parquetfile.Options{Schema: "overlay-summary/3"}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "no column more: the file is of schema overlay-summary/3, this is overlay-summary/4; export the trace again"
+	if _, err := parquetfile.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), parts.File, parts.Schema); err == nil || err.Error() != want {
+		t.Errorf("%v, wanted %s", err, want)
+	}
+}
+
 // TestTorn leaves out, repeats and shortens columns of the table: errors that name them.
 func TestTorn(t *testing.T) {
 	list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "dp", World: 8, PerHost: 4, Steps: 3, Seed: 1, Noise: 1}))

@@ -32,21 +32,27 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// BenchmarkLarge puts 1,024 ranks with 2,200 collectives each together, and says how much memory the process held at most
+// BenchmarkLarge puts many ranks with 2,200 collectives each together, and says what each takes, and how much memory the process held at most
 // meanwhile, the summaries among it. Garbage is collected as often as the command does.
 func BenchmarkLarge(b *testing.B) {
-	list := Large(1024, 1)
-	defer debug.SetGCPercent(debug.SetGCPercent(5))
-	b.ReportAllocs()
-	for b.Loop() {
-		debug.FreeOSMemory()
-		resetPeak()
-		j, err := ranks.Join(list, ranks.Options{Step: -1})
-		if err != nil {
-			b.Fatal(err)
-		}
-		replay.Judge(j, ranks.Expected{})
-		b.ReportMetric(peakMegabytes(), "peak-MB")
+	for _, n := range []int{64, 256, 1024, 4096, 10_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			list := Large(n, 1)
+			defer debug.SetGCPercent(debug.SetGCPercent(5))
+			b.ReportAllocs()
+			for b.Loop() {
+				debug.FreeOSMemory()
+				resetPeak()
+				j, err := ranks.Join(list, ranks.Options{Step: -1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				replay.Judge(j, ranks.Expected{})
+				b.ReportMetric(peakMegabytes(), "peak-MB")
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N*n), "ms/rank")
+			b.ReportMetric(peakMegabytes()/float64(n), "MB/rank")
+		})
 	}
 }
 
