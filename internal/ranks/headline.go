@@ -76,9 +76,13 @@ func (s *Straggler) Words() string {
 	return s.Reason().With(s.Cause.Factor, s.Cause.Load.Times, name)
 }
 
-// When says from which step on a straggler is slow, and until which; empty where it is in all that were compared.
+// When says from which step on a straggler is slow, and until which, or in which steps alone; empty where it is in all that were compared.
 func (s *Straggler) When() string {
 	switch {
+	case s.Kind == OneOff && len(s.Steps) > 1:
+		return fmt.Sprintf(" in %d steps, first in step %d", len(s.Steps), s.Steps[0])
+	case s.Kind == OneOff:
+		return fmt.Sprintf(" in step %d", s.Steps[0])
 	case s.From >= 0 && s.Until >= 0:
 		return fmt.Sprintf(" from step %d to %d", s.From, s.Until)
 	case s.From >= 0:

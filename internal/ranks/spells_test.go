@@ -40,3 +40,49 @@ func TestSpells(t *testing.T) {
 		}
 	}
 }
+
+// TestOneOffs: what is much in a few steps is of one rank each, however many steps these are, also beside a rank that is slow in all of them.
+func TestOneOffs(t *testing.T) {
+	for what, c := range map[string]struct {
+		stops map[int32][]int // by member: the steps in which it has a third of a step more
+		slow  bool            // member 3 has a tenth more in all steps
+		want  []string
+	}{
+		"once":                    {map[int32][]int{1: {7}}, false, []string{"one_off rank 1 in step 7"}},
+		"three times":             {map[int32][]int{2: {3, 7, 15}}, false, []string{"one_off rank 2 in 3 steps, first in step 3"}},
+		"two ranks":               {map[int32][]int{1: {5}, 2: {3, 9}}, false, []string{"one_off rank 1 in step 5", "one_off rank 2 in 2 steps, first in step 3"}},
+		"beside one that is slow": {map[int32][]int{1: {7}}, true, []string{"persistent rank 3", "one_off rank 1 in step 7"}},
+		"nobody":                  {nil, false, nil},
+	} {
+		j := &judge{Job: &Job{}}
+		for r := range 6 {
+			j.Members, j.peers = append(j.Members, Member{Summary: &Summary{Rank: Rank(r), Device: -1}}), append(j.peers, []int32{0, 1, 2, 3, 4, 5})
+			j.stages = append(j.stages, -1)
+		}
+		for i := range 20 {
+			s := &JobStep{Number: int32(i), Start: int64(i) * 30_000, Duration: 30_000, gpu: make([]int64, 6)}
+			for at := range numWheres {
+				s.over[at] = make([]int64, 6)
+			}
+			for r := range int32(6) {
+				more := int64((i*7+int(r)*3)%5) * 20
+				if slices.Contains(c.stops[r], i) {
+					more += 10_000
+				}
+				if r == 3 && c.slow {
+					more += 3_000
+				}
+				s.over[onThreads][r], s.Excess = more, append(s.Excess, more)
+			}
+			s.host = s.Excess
+			j.steps = append(j.steps, s)
+		}
+		var got []string
+		for _, x := range j.stragglers() {
+			got = append(got, string(x.Kind)+" "+j.Who(&x)+x.When())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, wanted %q", what, got, c.want)
+		}
+	}
+}

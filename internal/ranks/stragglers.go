@@ -42,7 +42,7 @@ func (j *judge) stragglers() (out []Straggler) {
 	if len(out) > 0 && out[0].Unit == "stage" { // ranks of the others wait for it each at another place
 		return out
 	}
-	return append(out, j.byTurns(taken, len(out) > 0)...)
+	return append(out, j.byTurns(taken)...)
 }
 
 // spells are those of all members on both sides. Where they hold less than most of what is much on a side, it is had by turns.
@@ -170,8 +170,8 @@ func (j *judge) during(list []spell) (out []strike) {
 	return out
 }
 
-// byTurns finds what is left of the steps: ranks that have much more by turns, or some of them once.
-func (j *judge) byTurns(taken map[[2]int32]bool, others bool) (out []Straggler) {
+// byTurns finds what is left of the steps: ranks that have much more by turns, or one of them in a few steps.
+func (j *judge) byTurns(taken map[[2]int32]bool) (out []Straggler) {
 	var strikes, strong []strike
 	for _, s := range j.steps {
 		best, rest := int32(-1), []int64(nil)
@@ -212,10 +212,15 @@ func (j *judge) byTurns(taken map[[2]int32]bool, others bool) (out []Straggler) 
 		}
 		return nil // of a busy machine each rank is late in some step
 	}
-	for _, x := range strikes {
-		if x.share >= oneOffShare && !others && x.step.Excess[x.member] >= noisy*j.noise[onBoth] {
-			out = append(out, j.straggler(OneOff, unit{"rank", "", []int32{x.member}}, onBoth, []strike{x}))
+	strikes = slices.DeleteFunc(strikes, func(x strike) bool { return x.share < oneOffShare || x.step.Excess[x.member] < noisy*j.noise[onBoth] })
+	slices.SortStableFunc(strikes, func(a, b strike) int { return cmp.Compare(a.member, b.member) })
+	for len(strikes) > 0 {
+		n := 1
+		for n < len(strikes) && strikes[n].member == strikes[0].member {
+			n++
 		}
+		out = append(out, j.straggler(OneOff, unit{"rank", "", []int32{strikes[0].member}}, onBoth, strikes[:n]))
+		strikes = strikes[n:]
 	}
 	return out
 }
