@@ -10,13 +10,15 @@ import (
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/digest"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // TestSame holds advice to what it was: on the scenes of all rules and what looks like them, on planted causes, on made traces, and on recorded ones.
 func TestSame(t *testing.T) {
 	var lines []string
 	add := func(name string, tr *trace.Trace) {
-		a := adviseOn(t, tr)
+		g, p := testtrace.Exact(t, tr)
+		a := Find(g, p, func() *whatif.Model { return whatif.New(g) })
 		said := struct {
 			*Advice
 			Unseen, Recording int64
