@@ -122,3 +122,24 @@ func TestWithinNested(t *testing.T) {
 		t.Errorf("%d activities in the outer slice, the inner one in %d", n, in.by(inner))
 	}
 }
+
+// TestCopyFromBefore: a window may begin while a copy runs that a call in it waits for.
+func TestCopyFromBefore(t *testing.T) {
+	s := newScene()
+	s.copy(testtrace.HtoDPageable, 8<<20, 500_000, false)
+	s.annotate("window", 1000, func() {
+		s.op("aten::to", 2000, func() { s.sync("cudaStreamSynchronize") })
+		s.work(3)
+	})
+	g, err := graph.Build(s.b.Parse(t), cdg.Options{Annotation: "window"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(g, testtrace.Path(t, g))
+	if len(r.waits) == 0 || r.inside(r.waits[0].for_) {
+		t.Fatalf("no wait for a copy from before: %+v", r.waits)
+	}
+	if n := r.recordedBytes(r.waits[0].for_); n != notSaid || len(r.byCause()) == 0 {
+		t.Errorf("%d bytes", n)
+	}
+}

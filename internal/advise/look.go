@@ -257,11 +257,13 @@ func (r *run) findLaunching() []bool {
 // bytes is how much a copy that starts in the window moves, 0 when not said.
 func (r *run) bytes(op cdg.ActID) int64 { return max(r.recordedBytes(op), 0) }
 
-// recordedBytes is what stands there, notSaid for nothing.
+// recordedBytes is what stands there, notSaid for nothing and for copies that start elsewhere.
 func (r *run) recordedBytes(op cdg.ActID) int64 {
 	x := r.moved()
-	i, _ := slices.BinarySearch(x.copies, op)
-	return x.bytes[i]
+	if i, ok := slices.BinarySearch(x.copies, op); ok {
+		return x.bytes[i]
+	}
+	return notSaid
 }
 
 const notSaid = math.MinInt64

@@ -86,7 +86,14 @@ func (r *run) loops() (out []loop) {
 			upTo[a+1]++
 		}
 	}
-	inside := func(a cdg.ActID) int { return int(upTo[r.g.Enclosed(a)] - upTo[a]) }
+	limits := make([]cdg.ActID, r.firstOp) // behind what lies in an activity, of all in one go: frames lie in each other a thousand deep
+	for a := r.firstOp - 1; a >= 0; a-- {
+		limits[a] = max(limits[a], a+1)
+		if p := r.g.Parent[a]; p != cdg.NoAct {
+			limits[p] = max(limits[p], limits[a])
+		}
+	}
+	inside := func(a cdg.ActID) int { return int(upTo[limits[a]] - upTo[a]) }
 	counts := make([]int32, len(r.tr.Syms))
 	on, limit := r.launching(), cdg.ActID(0)
 	var calls []cdg.ActID
@@ -96,7 +103,7 @@ func (r *run) loops() (out []loop) {
 			continue
 		}
 		calls = calls[:0]
-		for a := p + 1; a < r.g.Enclosed(p); a = r.g.Enclosed(a) {
+		for a := p + 1; a < limits[p]; a = limits[a] {
 			calls = append(calls, a)
 			counts[r.syms[a]]++
 		}
@@ -116,7 +123,7 @@ func (r *run) loops() (out []loop) {
 			x.launches = int(upTo[x.limit] - upTo[x.first])
 			if x.launches <= fewInPiece*len(x.rounds) {
 				out = append(out, x)
-				limit = r.g.Enclosed(p)
+				limit = limits[p]
 			}
 		}
 	}
