@@ -141,34 +141,31 @@ var _ = add(rule{
 	action:   []string{"scaled_dot_product_attention(q, k, v, is_causal=True) where the mask is the causal one", "torch.nn.attention.flex_attention with a block mask for others; nested tensors or cu_seqlens for padding"},
 	verify:   "attention is called without attn_mask",
 	find: func(r *run) *found {
+		masked := map[int32]bool{} // by the number that autograd gave an operator
 		var calls []cdg.ActID
-		numbers := map[int32]bool{} // that autograd gave them
-		for _, a := range r.outermost(r.named(opKinds, oneOf("aten::scaled_dot_product_attention"))) {
-			c, ok := roofline.ReadCall(r.tr, r.g.Acts[a].Event)
-			if !ok || len(c.In) < 4 || len(c.In[0].Dims) != 4 {
-				continue
-			}
-			mask, queries := c.In[3].Dims, c.In[0].Dims[2]
-			if n := len(mask); n < 2 || queries < longMask || mask[n-2] != queries || mask[n-1] < queries {
-				continue
-			}
-			calls = append(calls, a)
-			if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok {
-				numbers[s] = true
-			}
-		}
-		if len(calls) == 0 {
-			return nil
-		}
 		for _, a := range r.named(opKinds, func(s string) bool {
-			return strings.HasPrefix(s, "autograd::engine::evaluate_function: ScaledDotProduct")
+			return s == "aten::scaled_dot_product_attention" || strings.HasPrefix(s, "autograd::engine::evaluate_function: ScaledDot")
 		}) {
-			if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok && numbers[s] {
+			e := r.g.Acts[a].Event
+			n, _ := r.tr.Sequence(e)
+			if c, _ := roofline.ReadCall(r.tr, e); len(c.In) > 3 && len(c.In[0].Dims) == 4 {
+				mask, queries := c.In[3].Dims, c.In[0].Dims[2]
+				if k := len(mask) - 2; k < 0 || queries < longMask || mask[k] != queries || mask[k+1] < queries {
+					continue
+				}
+				masked[n] = true
+			}
+			if masked[n] {
 				calls = append(calls, a)
 			}
 		}
-		around, fused := r.within(calls), containsAny("attention", "sdpa", "fmha", "flash")
-		list := slices.DeleteFunc(r.named(gpuKernel, func(s string) bool { return fused(strings.ToLower(s)) }), func(a cdg.ActID) bool { return around.by(a) == cdg.NoAct })
+		around := r.within(calls)
+		var list []cdg.ActID
+		for _, a := range r.named(gpuKernel, containsAny("attention", "sdpa", "fmha", "flash")) {
+			if around.by(a) != cdg.NoAct {
+				list = append(list, a)
+			}
+		}
 		if len(list) == 0 {
 			return nil
 		}

@@ -3,8 +3,6 @@ package advise
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"sort"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -29,28 +27,22 @@ var _ = add(rule{
 	find: func(r *run) *found {
 		loops := r.loops()
 		var rounds []cdg.ActID
-		exposed, launches := int64(0), 0
-		at := map[trace.Sym]int64{}
+		exposed, most, launches, in := int64(0), int64(0), 0, cdg.NoAct
 		for i := range loops {
 			x := &loops[i]
 			ns := int64(0)
 			for a := x.first; a < x.limit; a++ {
 				ns += r.mark(a)
 			}
-			exposed, launches = exposed+ns, launches+x.launches
+			if exposed, launches = exposed+ns, launches+x.launches; ns > most {
+				most, in = ns, x.in
+			}
 			rounds = append(rounds, x.rounds...)
-			at[r.place(x.in)] += ns
 		}
-		if len(rounds) == 0 || float64(exposed) < worthOfPieces*float64(r.window) {
+		if in == cdg.NoAct || float64(exposed) < worthOfPieces*float64(r.window) {
 			return nil
 		}
-		most := trace.Sym(0)
-		for s, ns := range at {
-			if ns > at[most] || ns == at[most] && s < most {
-				most = s
-			}
-		}
-		do := "batch the loop in " + cmp.Or(critpath.NormalName(r.tr.Str(most)), "Python")
+		do := "batch the loop in " + critpath.NormalName(r.tr.Str(cmp.Or(r.place(in), r.syms[in])))
 		f := &found{events: events{list: rounds}, change: r.scenario(), do: do,
 			saw:     fmt.Sprintf("%s with %s launches, %s exposed", tables.Counted(len(rounds), "round"), tables.Grouped(int64(launches)), tables.Duration(exposed)),
 			action:  []string{do + ": one operator over all rounds, masks in place of conditions", "where a round needs the one before: a scan, a fused kernel, or a CUDA graph of the loop", "torch.compile of the loop"},
@@ -133,42 +125,36 @@ func (r *run) loops() (out []loop) {
 // loopOf tells whether what a function calls is a loop whose rounds begin with a call of a name: three rounds of four are alike, they are none of
 // different modules, which are layers, and none of them is a step of an optimizer.
 func (r *run) loopOf(p cdg.ActID, calls []cdg.ActID, name trace.Sym) (x loop, ok bool) {
-	alike := map[string]int{}
-	var key strings.Builder
-	module := func(a cdg.ActID) string {
+	module := func(a cdg.ActID) trace.Sym {
 		for in := a; in < r.g.Enclosed(a); in++ {
-			if s := r.name(in); strings.HasPrefix(s, "nn.Module") {
-				return s
+			if strings.HasPrefix(r.name(in), "nn.Module") {
+				return r.syms[in]
 			}
 		}
-		return ""
+		return 0
 	}
-	modules := map[string]int{}
+	alike, most, layers, last, between := map[trace.Sym]int{}, 0, 0, trace.Sym(0), trace.Sym(0)
 	for _, a := range calls {
-		s := r.syms[a]
-		if s == name {
+		switch s := r.syms[a]; {
+		case s == name:
+			m := module(a)
 			if len(x.rounds) > 0 {
-				alike[key.String()]++
+				alike[between]++
+				most = max(most, alike[between])
+				if m != last {
+					layers++
+				}
 			}
-			key.Reset()
-			x.rounds = append(x.rounds, a)
-			modules[module(a)]++
-		} else if len(x.rounds) > 0 {
-			fmt.Fprintf(&key, "%d ", s)
+			x.rounds, last, between = append(x.rounds, a), m, 0
+		default:
+			between = between*1_000_003 + s + 1
 		}
 	}
 	n := len(x.rounds)
-	if n < fewPieces || len(modules) > 2 {
+	if n < fewPieces || 4*most < 3*(n-1) || 2*layers >= n {
 		return x, false
-	}
-	most := 0
-	for _, k := range alike {
-		most = max(most, k)
 	}
 	x.in, x.first, x.limit = p, x.rounds[0], r.g.Enclosed(x.rounds[n-1])
-	if 4*most < 3*(n-1) {
-		return x, false
-	}
 	for a := x.first; a < x.limit; a++ {
 		if s := r.name(a); strings.HasPrefix(s, trace.StepPrefix) || strings.HasPrefix(s, "Optimizer.") {
 			return x, false
@@ -179,37 +165,32 @@ func (r *run) loopOf(p cdg.ActID, calls []cdg.ActID, name trace.Sym) (x loop, ok
 
 // inLoops lists what the CPU does in loops and in their backward pass, in order, with what is left of an own time where a loop has one round.
 func (r *run) inLoops(loops []loop) (list []cdg.ActID, left func(a cdg.ActID, own int64) int64) {
-	type part struct {
-		first, limit cdg.ActID
-		rounds       int64
+	rounds := make([]int64, r.firstOp)
+	count := func(first, limit cdg.ActID, n int64) {
+		for a := first; a < limit; a++ {
+			rounds[a] = n
+		}
 	}
-	var parts []part
-	rounds := map[int32]int64{} // by the number that autograd gave to an operator
+	numbers := map[int32]int64{} // rounds by the number that autograd gave to an operator
 	for i := range loops {
 		x := &loops[i]
 		n := int64(len(x.rounds))
-		parts = append(parts, part{x.first, x.limit, n})
+		count(x.first, x.limit, n)
 		for a := x.first; a < x.limit; a++ {
-			if r.kind(a) == trace.CPUOp {
-				if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok {
-					rounds[s] = n
-				}
+			if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok && r.kind(a) == trace.CPUOp {
+				numbers[s] = n
 			}
 		}
 	}
 	for _, a := range r.named(opKinds, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") }) {
-		if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok && rounds[s] > 0 {
-			parts = append(parts, part{a, r.g.Enclosed(a), rounds[s]})
+		if s, ok := r.tr.Sequence(r.g.Acts[a].Event); ok && numbers[s] > 0 {
+			count(a, r.g.Enclosed(a), numbers[s])
 		}
 	}
-	slices.SortFunc(parts, func(x, y part) int { return cmp.Compare(x.first, y.first) })
-	for _, x := range parts {
-		for a := x.first; a < x.limit; a++ {
-			list = append(list, a)
+	for a, n := range rounds {
+		if n > 0 {
+			list = append(list, cdg.ActID(a))
 		}
 	}
-	return list, func(a cdg.ActID, own int64) int64 {
-		i := sort.Search(len(parts), func(i int) bool { return parts[i].first > a }) - 1
-		return own / parts[i].rounds
-	}
+	return list, func(a cdg.ActID, own int64) int64 { return own / rounds[a] }
 }
