@@ -20,7 +20,8 @@ build: ## bin/overlay
 	$(GO) build $(VCS) -ldflags '-s -w' -o bin/overlay ./cmd/overlay
 
 # The page is compiled without inlining: that takes a tenth off what is sent, and makes it some 7 % slower. So does sorting by one copy of
-# the library's algorithm (that of package sort, which is the same) in place of one for each type: a fortieth less is sent.
+# the library's algorithm (that of package sort, which is the same) in place of one for each type: a fortieth less is sent. What fields are
+# about, which only the tables of the documentation ask, is left out.
 # The glue wasm_exec.js has to be that of the Go that compiles.
 WEB ?= bin/web
 SORTS = bin/web-sorts
@@ -29,7 +30,9 @@ web: ## the page that needs no install, into bin/web: any static web server can 
 	cp cmd/overlay-web/site/* testdata/demo.json.gz "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
 	@mkdir -p $(SORTS); root=$$($(GO) env GOROOT)/src; \
 	  sed 's/^package sort/package slices/' $$root/sort/zsortfunc.go | cat - cmd/overlay-web/slices.txt > $(SORTS)/any.txt; \
-	  echo "{\"Replace\": {\"$$root/slices/zsortanyfunc.go\": \"$(SORTS)/any.txt\"}}" > $(SORTS)/overlay.json
+	  { printf '{"Replace": {"%s": "%s"' $$root/slices/zsortanyfunc.go $(SORTS)/any.txt; \
+	    for f in $$(grep -rl --include='*.go' --exclude='*_test.go' --exclude-dir=testtrace ' about:"' internal); do \
+	      to=$(SORTS)/$$(echo $$f | tr / _).txt; sed 's/ about:"[^"`]*"//g' $$f > $$to; printf ', "%s": "%s"' $$f $$to; done; echo '}}'; } > $(SORTS)/overlay.json
 	GOOS=js GOARCH=wasm $(GO) build $(VCS) -overlay $(SORTS)/overlay.json -ldflags '-s -w' -gcflags=all=-l -o $(WEB)/overlay.wasm ./cmd/overlay-web
 
 # SQLite, Parquet and the library of agents' protocol take half of the time that compiling takes, and few need them on the first day.

@@ -172,6 +172,9 @@ func TestMeasuredRecording(t *testing.T) {
 		if said > truth+0.15 && m.trace != "loads_late.stacks" { // which waited for its loader while it was recorded, too
 			t.Errorf("%s: recording costs %.1f %%, said %.1f %%", m.trace, 100*truth, 100*said)
 		}
+		if truth < -0.1 { // the machine had other guests while the clock ran: nothing tells what recording cost
+			continue
+		}
 		held++
 		if d := said - truth; d > max(0.1, truth/3) || -d > max(0.1, truth/3) {
 			far++

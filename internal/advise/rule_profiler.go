@@ -13,12 +13,12 @@ import (
 )
 
 // What recording an event costs, as shares of the median own time of views, which compute nothing: so it follows how fast the CPU is. Measured
-// by the clock on loops that were recorded with and without stacks, and run without a profiler (testdata/real, testdata/h100): 2.1 µs an operator
+// by the clock on loops that were recorded with and without stacks, and run without a profiler (testdata/real, testdata/h100): 2.1 µs an operator, 1.0 µs a call
 // and 0.3 µs a frame where half of the views take 0.85 µs and less. Most of it lies outside of what the event itself shows, so all that a thread
 // does is taken to be faster by one factor; what that is worth to the window says a replay.
 const (
 	costOfOp    = 2.5
-	costOfCall  = 0.6
+	costOfCall  = 1.2
 	costOfFrame = 0.35
 	costWorth   = 0.02 // share of the window from which on it is worth a note
 	mostCost    = 0.7  // of what threads take themselves: more than that was never measured
