@@ -209,7 +209,7 @@ var cases = map[string]ruleCase{
 	},
 	"sync-host-tensor": {
 		planted: []func(*scene){func(s *scene) { s.values(60, true) }, func(s *scene) { s.values(10, true) }, func(s *scene) { s.fills(true) }},
-		alike:   []func(*scene){func(s *scene) { s.values(10, false) }, func(s *scene) { s.fills(false) }},
+		alike:   []func(*scene){func(s *scene) { s.values(10, false) }, func(s *scene) { s.fills(false) }, func(s *scene) { s.images(testtrace.HtoDPageable, 500_000, false) }},
 	},
 	"sync-python-condition": syncCase("aten::is_nonzero", true),
 	"sync-item":             syncCase("aten::item", true),
@@ -295,7 +295,8 @@ var cases = map[string]ruleCase{
 		alike: []func(*scene){func(s *scene) { s.kernels("aten::add", "reduce_kernel<double_opmath>", 30, false) }, func(s *scene) { s.onCPU("float", false) }},
 	},
 	"layout": {
-		planted: []func(*scene){func(s *scene) { s.kernels("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel<half>", 30, true) }},
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel<half>", 30, true) },
+			func(s *scene) { s.kernels("aten::_conv_depthwise2d", "conv_depthwise2d_forward_kernel", 30, true) }},
 		alike: []func(*scene){
 			func(s *scene) { s.kernels("aten::transpose", "batched_transpose_32x32", 30, false) },
 			func(s *scene) {

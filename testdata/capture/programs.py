@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs as production and research have them, each with one known cause and the same program without it.
 
-    python3 programs.py                    all of them into a folder of its own; --pack takes archives and truth.json
+    python3 programs.py --out DIR           all of them
     python3 programs.py --out DIR NAME ... some
 """
 import argparse
@@ -16,7 +16,6 @@ import queue
 import shutil
 import statistics
 import sys
-import tarfile
 import tempfile
 import threading
 import time
@@ -1494,7 +1493,6 @@ def ok_llama_prefill(_):
 
 
 FORM_LIMIT, STACKS_LIMIT = 700_000, 1_500_000
-LAST = ("compiled_debug", "rope_llm", "muon_pretrain", "finetune_validate", "audio_mel")  # what a short budget may cost
 
 
 def idle():
@@ -1613,16 +1611,6 @@ def child(name, out, result):
     os._exit(0)  # threads and workers that are still there
 
 
-def touch():
-    """Whether a forked process can use the device."""
-    try:
-        torch.ones(8, device=GPU).sum().item()
-    except BaseException as err:
-        print("programs.py: %s" % err, flush=True)
-        os._exit(1)
-    os._exit(0)
-
-
 def places():
     """Where each cause stands in this file: its line and the functions around it."""
     out, around = {}, []
@@ -1638,68 +1626,20 @@ def places():
     return out
 
 
-def pack(out, into, truth):
-    """Archives of at most 14.5 MiB, at most 7, and truth.json; the largest forms with stacks are left out where all would be too much."""
-    os.makedirs(into, exist_ok=True)
-    files = {p: os.path.getsize(p) + 1536 for p in sorted(glob.glob(os.path.join(out, "*.json.gz")))}
-    most, archives = int(14.5 * (1 << 20)), []
-    by_stacks = sorted((p for p in files if p.endswith(".stacks.json.gz")), key=files.get)
-    while True:
-        archives, total = [[0, []]], sum(files.values())
-        for p, size in files.items():
-            if archives[-1][0] + size > most:
-                archives.append([0, []])
-            archives[-1][0] += size
-            archives[-1][1].append(p)
-        if (len(archives) <= 7 and total < 58 << 20) or not by_stacks:
-            break
-        gone = by_stacks.pop()
-        del files[gone]
-        truth[os.path.basename(gone).split(".")[0]]["note"] = "the form with stacks did not fit into the archives"
-    for k, (_, members) in enumerate(archives[:7]):
-        with tarfile.open(os.path.join(into, "programs.%d.tar" % k), "w") as tar:
-            for p in members:
-                tar.add(p, os.path.basename(p))
-    with open(os.path.join(into, "truth.json"), "w") as f:
-        json.dump(truth, f, indent=1)
-    print("programs.py: %d files, %.1f MB, in %d archives" % (len(files), sum(files.values()) / 1e6, len(archives)), flush=True)
-
-
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--out", help="folder for recordings; without it a temporary one")
-    args.add_argument("--pack", help="folder for archives")
     args.add_argument("--budget", type=float, default=420, help="seconds in which all loops end")
     args.add_argument("names", nargs="*")
     args = args.parse_args()
     began = time.perf_counter()
-    args.out = args.out or tempfile.mkdtemp(prefix="fresh")
+    args.out = args.out or tempfile.mkdtemp(prefix="programs")
     os.makedirs(args.out, exist_ok=True)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    alone = os.environ.get("PROGRAMS_ALONE")  # each process imports for itself
-    for name in () if alone else ("numpy", "torchvision", "torchvision.ops", "timm", "torchmetrics.classification", "torch_geometric.nn", "transformers",
-                 "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama", "torch._dynamo"):
-        try:
-            __import__(name)
-        except Exception as err:
-            print("programs.py: %s: %s" % (name, " ".join(str(err).split())[:200]), flush=True)
-    print("programs.py: imported in %.1f s; the device is %s" % (time.perf_counter() - began, "touched" if torch.cuda.is_initialized() else "untouched"), flush=True)
     where, truth = places(), {}
     ctx = multiprocessing.get_context("fork")
-    probe = ctx.Process(target=touch)
-    probe.start()
-    probe.join(60)
-    if probe.exitcode and not alone:
-        print("programs.py: the device can't be used after these imports and a fork; beginning again without them", flush=True)
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PROGRAMS_ALONE": "1"})
-    order = [k for k in LOOPS if k not in LAST]
-    bad, ok = [k for k in order if not k.startswith("ok_")], [k for k in order if k.startswith("ok_")]
-    order = []
-    for i, name in enumerate(bad):  # healthy ones in between, so that a short budget costs some of each
-        order += [name] + ([ok.pop(0)] if i % 4 == 2 and ok else [])
-    order += ok + [k for k in LAST if k in LOOPS]
-    for name in args.names or order:
+    for name in args.names or LOOPS:
         left, t = args.budget - (time.perf_counter() - began), time.perf_counter()
         if left < 6:
             print("%-20s no time is left" % name, flush=True)
@@ -1722,15 +1662,13 @@ def main():
         elif not entry or ("with" not in entry and "error" not in entry and "skipped" not in entry):
             entry["error"] = "ended with %s" % p.exitcode
         for rest in glob.glob(os.path.join(args.out, name + "*.json")):
-            os.remove(rest)  # a recording that was not packed
+            os.remove(rest)  # a recording that was not compressed
         facts = {k: FACTS[name][k] for k in ("kind", "size", "what")}
         truth[name] = {**facts, "where": where.get(name, "none"), **entry}
         gain = "%5.2fx" % (entry["with"] / entry["without"]) if entry.get("without") else "      "
         print("%-20s %5.1f s %s %s" % (name, time.perf_counter() - t, gain, json.dumps(entry)), flush=True)
         with open(os.path.join(args.out, "truth.json"), "w") as f:
             json.dump(truth, f, indent=1)
-    if args.pack:
-        pack(args.out, args.pack, truth)
     print("programs.py: %.0f s" % (time.perf_counter() - began), flush=True)
 
 
