@@ -279,10 +279,6 @@ var cases = map[string]ruleCase{
 			func(s *scene) { s.attention("aten::bmm", "cunn_SoftMaxForward<LogSoftMaxForwardEpilogue>") },
 		},
 	},
-	"attention-mask": {
-		planted: []func(*scene){func(s *scene) { s.masked("[4096, 4096]") }, func(s *scene) { s.masked("[2, 1, 4096, 4096]") }},
-		alike:   []func(*scene){func(s *scene) { s.masked("[]") }, func(s *scene) { s.masked("[2, 1, 1, 4096]") }},
-	},
 	"small-pieces": {
 		planted: []func(*scene){func(s *scene) { s.loop(30, 5, false) }},
 		alike:   []func(*scene){func(s *scene) { s.loop(30, 5, true) }, func(s *scene) { s.loop(7, 5, false) }, func(s *scene) { s.loop(10, 60, false) }},

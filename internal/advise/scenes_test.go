@@ -400,14 +400,3 @@ func (s *scene) loop(rounds, kernels int, layers bool) {
 	})
 	s.work(2)
 }
-
-// masked is attention in one kernel that is given a mask of a shape.
-func (s *scene) masked(mask string) {
-	for range 4 {
-		var e *testtrace.Event
-		s.op("aten::scaled_dot_product_attention", 4000, func() { e = s.launch("sdpa_sm90_flash_fprop", 500_000) }).
-			Arg("Input Dims", testtrace.Raw("[[2, 16, 4096, 64], [2, 16, 4096, 64], [2, 16, 4096, 64], "+mask+", [], []]")).
-			Arg("Input type", testtrace.Raw(`["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", ""]`))
-		s.mark(e)
-	}
-}
