@@ -26,20 +26,29 @@ func fetchesOfWorkers(r *run) (all, late []cdg.ActID) {
 	return all, late
 }
 
-// besideWorkers is how much of the critical path lies in late fetches, and how much of that in host code that was not recorded.
+// besideWorkers is how much of the critical path threads have during late fetches, and how much of that in host code that was not recorded: a thread
+// that pins batches works for the fetch, too.
 func besideWorkers(r *run) (ns, unseen int64) {
 	_, late := fetchesOfWorkers(r)
-	if len(late) == 0 {
-		return 0, 0
+	spans := make([]cdg.Span, 0, len(late))
+	for _, a := range late {
+		spans = append(spans, cdg.Span{Start: r.g.Acts[a].Start, End: r.g.Acts[a].End})
 	}
-	in := r.within(late)
+	spans = critpath.Joined(spans)
 	for _, s := range r.path.Segments.All() {
-		if s.Event == trace.NoEvent {
-			continue
+		for len(spans) > 0 && spans[0].End <= s.Start {
+			spans = spans[1:]
 		}
-		if a := r.g.ActOf[s.Event]; a != cdg.NoAct && in.by(a) != cdg.NoAct {
-			if ns += s.End - s.Start; s.Kind == critpath.HostUnrecorded {
-				unseen += s.End - s.Start
+		if len(spans) == 0 {
+			break
+		}
+		a := cdg.NoAct
+		if s.Event != trace.NoEvent {
+			a = r.g.ActOf[s.Event]
+		}
+		if d := min(s.End, spans[0].End) - max(s.Start, spans[0].Start); a != cdg.NoAct && a < r.firstOp && d > 0 {
+			if ns += d; s.Kind == critpath.HostUnrecorded {
+				unseen += d
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func (b pairer) pairByTurns() {
 				rest = slices.Concat(rest, few[proc])
 			}
 			for _, y := range rest {
-				if takeTurns(&b.threads[x], &b.threads[y]) {
+				if !b.locks.tell(x, y) && takeTurns(&b.threads[x], &b.threads[y]) {
 					b.pair(x, y)
 				}
 			}

@@ -9,39 +9,68 @@ import (
 	"overlay/internal/trace"
 )
 
-// lockReleased names frames of Python in which a thread lets another one go on: Condition.notify, Queue.put, Event.set and Future.set_result all end
-// in the release of a lock that the waiting thread is about to acquire (CPython's threading.py and queue.py).
-var lockReleased = regexp.MustCompile(`^<built-in method release of _thread\.`)
+// ways are those in which a thread of Python waits and another one lets it go on, by the frames of both.
+var ways = [...]struct{ waits, wakes *regexp.Regexp }{
+	// Condition.notify, Queue.put, Event.set and Future.set_result all end in the release of a lock that the waiting thread is about to acquire
+	// (CPython's threading.py and queue.py).
+	{regexp.MustCompile(`^<built-in method acquire of _thread\.`), regexp.MustCompile(`^<built-in method release of _thread\.`)},
+	// The threads of an executor take their work from such a queue (CPython's concurrent/futures/thread.py).
+	{regexp.MustCompile(`^<built-in method get of _queue\.SimpleQueue `), regexp.MustCompile(`^<built-in method put of _queue\.SimpleQueue `)},
+	// call_soon_threadsafe writes to a socket that the loop of asyncio polls (CPython's asyncio/selector_events.py, _write_to_self).
+	{regexp.MustCompile(`^<built-in method poll of select\.`), regexp.MustCompile(`^<built-in method send of (_socket\.)?socket `)},
+}
 
-// lockAcquired names frames of Python in which a thread waits for such a release.
-var lockAcquired = regexp.MustCompile(`^<built-in method acquire of _thread\.`)
+// lettingGo names the frame in which a thread releases a lock because it is about to wait itself, which ends nobody's wait (CPython's threading.py).
+var lettingGo = regexp.MustCompile(`threading\.py\(\d+\): _release_save$`)
 
-// released is a release of a lock, which was over at a time.
+// switchInterval is how long a thread that holds the interpreter may keep one waiting that was let go on (CPython's sys.setswitchinterval).
+const switchInterval = 5000 * us
+
+// released is the end of a frame that lets another thread go on.
 type released struct {
 	at   int64
 	act  ActID
 	lane LaneID
+	way  int8
 }
 
-// locks are the locks of Python as they were recorded: which frames wait for one, and by process who released any.
+// locks are the hand-offs between threads of Python as they were recorded: in which frames they wait, and by process who let any go on.
 type locks struct {
-	acquires []bool // per symbol: a frame of that name waits for one; nil without frames
+	waits    []int8 // per symbol: 1 + the way in which a frame of that name waits, 0 for none; nil without frames
 	releases map[trace.ProcID][]released
+	framed   []bool // per lane: frames of a thread of Python were recorded
 }
 
 var locksRule = rule{name: "locks of Python", find: func(b *builder) { b.locks = b.findLocks() }}
 
 // findLocks looks through the frames of Python.
 func (b *builder) findLocks() (out locks) {
-	if !slices.ContainsFunc(b.d.Acts[:b.firstOp], func(x Act) bool { return b.tr.Events[x.Event].Kind == trace.Python }) {
+	out.framed = make([]bool, len(b.d.Lanes))
+	for a := range b.firstOp {
+		if act := &b.d.Acts[a]; b.tr.Events[act.Event].Kind == trace.Python {
+			out.framed[act.Lane] = true
+		}
+	}
+	if !slices.Contains(out.framed, true) {
 		return out
 	}
-	out.acquires, out.releases = matchSyms(b.tr, lockAcquired.MatchString), map[trace.ProcID][]released{}
-	release := matchSyms(b.tr, lockReleased.MatchString)
+	out.waits, out.releases = make([]int8, len(b.tr.Syms)), map[trace.ProcID][]released{}
+	wakes := make([]int8, len(b.tr.Syms))
+	for s, name := range b.tr.Syms {
+		for w := range ways {
+			if ways[w].waits.MatchString(name) {
+				out.waits[s] = int8(w + 1)
+			} else if ways[w].wakes.MatchString(name) {
+				wakes[s] = int8(w + 1)
+			}
+		}
+	}
+	letting := matchSyms(b.tr, lettingGo.MatchString)
 	for a := range b.firstOp {
-		if e, act := b.event(a), &b.d.Acts[a]; e.Kind == trace.Python && release[e.Name] {
+		e, act := b.event(a), &b.d.Acts[a]
+		if in := b.d.Parent[a]; e.Kind == trace.Python && wakes[e.Name] != 0 && (in == NoAct || !letting[b.event(in).Name]) {
 			p := b.d.Lanes[act.Lane].Proc
-			out.releases[p] = append(out.releases[p], released{act.End, a, act.Lane})
+			out.releases[p] = append(out.releases[p], released{act.End, a, act.Lane, wakes[e.Name]})
 		}
 	}
 	for _, list := range out.releases {
@@ -50,21 +79,24 @@ func (b *builder) findLocks() (out locks) {
 	return out
 }
 
-// recorded reports whether releases of locks were recorded in the process of a thread: then they tell who ended a wait, and nobody has to learn it from times.
+// recorded reports whether it was recorded in the process of a thread who let others go on: then nobody has to learn from times who ended a wait.
 func (l *locks) recorded(d *Graph, lane LaneID) bool { return len(l.releases[d.Lanes[lane].Proc]) > 0 }
 
-// woken finds the release that ended a wait for a lock over (from, t]: the last one of another thread just before. The addresses in the names of such
-// frames say nothing, since the profiler keeps the first of them for all locks.
+// tell reports whether hand-offs between two threads of a process are recorded: then these threads may take turns by chance.
+func (l *locks) tell(x, y LaneID) bool { return len(l.releases) > 0 && l.framed[x] && l.framed[y] }
+
+// woken finds who ended a wait in a frame over (from, t]: the last other thread that let one go on in this way just before. The addresses in the
+// names of such frames say nothing, since the profiler keeps the first of them for all locks.
 func (b *threadBinder) woken(w *Wait, lane LaneID, owner ActID, from, t int64) bool {
-	if b.locks.acquires == nil || !b.locks.acquires[b.event(owner).Name] || b.o.without(Handoff) {
+	if b.locks.waits == nil || b.locks.waits[b.event(owner).Name] == 0 || b.o.without(Handoff) {
 		return false
 	}
-	list := b.locks.releases[b.d.Lanes[lane].Proc]
+	list, way := b.locks.releases[b.d.Lanes[lane].Proc], b.locks.waits[b.event(owner).Name]
 	for i := sort.Search(len(list), func(i int) bool { return list[i].at > t }) - 1; i >= 0; i-- {
 		switch x := &list[i]; {
-		case x.at <= from || x.at < t-handoffAtOnce:
+		case x.at <= from || x.at < t-switchInterval:
 			return false
-		case x.lane != lane:
+		case x.lane != lane && x.way == way:
 			*w = Wait{At: x.at, From: x.act, Rule: Handoff, Evidence: ByAlignment}
 			return true
 		}

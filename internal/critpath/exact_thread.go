@@ -40,10 +40,8 @@ func (w *walker) stepThread() {
 			return
 		}
 	}
-	if owner == cdg.NoAct || g.Marker(owner) {
-		if w.comeBack(from) {
-			return
-		}
+	if (owner == cdg.NoAct || g.Marker(owner) && !w.host.works(owner)) && w.comeBack(from) {
+		return
 	}
 	if owner == cdg.NoAct {
 		if wait := g.WaitAt(w.lane, w.piece, w.t); wait != nil && wait.Note == cdg.Idle {

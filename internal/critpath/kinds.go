@@ -61,3 +61,8 @@ func (s *hostSet) waits(a cdg.ActID) bool {
 	e := &s.y.Trace.Events[s.y.Acts[a].Event]
 	return e.Kind == trace.Python && cdg.WaitingFrame(s.y.Trace.Str(e.Name))
 }
+
+// works reports whether a slice is a frame that does not wait for another thread: what such a frame takes is its own, as waits have frames too.
+func (s *hostSet) works(a cdg.ActID) bool {
+	return s.y.Trace.Events[s.y.Acts[a].Event].Kind == trace.Python && !s.waits(a)
+}
