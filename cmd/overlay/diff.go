@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -35,8 +34,8 @@ func checkDiff(r *flagReader, o *options) {
 		r.problem("steps of one trace are compared on its exact path: leave out --method %s", o.method)
 	case got == 1 && o.step != "" && o.step == o.against && strings.ContainsAny(o.step, "0123456789"):
 		r.problem("step %s cannot be compared with itself", o.step)
-	case got == 1 && strings.Contains(o.instance, ":"):
-		r.problem("--instance %s: one instance is compared with one", o.instance)
+	case got == 1 && o.annotation != "":
+		r.problem("steps of one trace are compared: leave out --annotation")
 	}
 }
 
@@ -143,24 +142,16 @@ func (j *job) unlike(after string, same report.Comparable, a, b string) error {
 
 // diffSteps compares two steps of one trace.
 func (j *job) diffSteps() error {
-	of, against := j.opts.step, j.opts.against
-	if j.opts.step = against; of == "" {
-		j.opts.step = ""
-	}
 	o := j.pipeline()
-	o.Link.Step, o.Link.Annotation, o.Link.Instance = "", "", ""
+	o.Link.Step = ""
 	s, err := j.read(j.files, o, false)
 	if err != nil {
 		return err
 	}
 	if s.job != nil {
-		return j.diffJobSteps(s, of, against)
+		return j.opts.usage("steps of one trace are compared, and %s holds the ranks of a job: name a second job", s.found.Shown)
 	}
-	c := pipeline.StepChoice{Annotation: j.opts.annotation, Of: of, Against: against}
-	if j.opts.instance != "" {
-		c.Of = j.opts.instance
-	}
-	d, both, err := s.run.CompareSteps(report.Source{Name: inputs.Name(s.name), Version: version, Top: math.MaxInt}, c)
+	d, both, err := s.run.CompareSteps(report.Source{Name: inputs.Name(s.name), Version: version, Top: math.MaxInt}, j.opts.step, j.opts.against)
 	if err != nil {
 		return fmt.Errorf("%s: %w", inputs.Name(s.name), err)
 	}
@@ -300,37 +291,4 @@ func (j *job) diffJobs(sides [2]*inputs.Found) (done bool, err error) {
 		return true, j.unlike(d.After.Name, *d.Same, j.files[0], j.files[1])
 	}
 	return true, j.showDifference(d, longer(j.files[1], d.Slower, j.files[0]), nil)
-}
-
-// diffJobSteps compares two steps of one job, which was put together for the step to compare with, or for all where a step is not named.
-func (j *job) diffJobSteps(s *subject, first, second string) error {
-	of, err := j.opts.stepNumber(first)
-	if err != nil {
-		return err
-	}
-	against, err := j.opts.stepNumber(second)
-	if err != nil {
-		return err
-	}
-	var made [2]*report.JobReport
-	if made[0] = report.NewJob(s.job.source); of < 0 || against < 0 {
-		if of, against, err = made[0].ChooseSteps(of, against); err != nil {
-			return fmt.Errorf("%s: %w", s.found.Shown, err)
-		}
-		made[0] = nil
-	}
-	for i, step := range []int{against, of} {
-		if made[i] != nil {
-			continue
-		}
-		j.opts.step = strconv.Itoa(step)
-		r, _, err := j.joinRanks(s.found)
-		if err != nil {
-			return err
-		}
-		made[i] = report.NewJob(r.source)
-	}
-	d := report.CompareJobSteps(made[0], made[1])
-	names := d.Labels()
-	return j.showDifference(d, longer(names[1], d.Slower, names[0]), nil)
 }

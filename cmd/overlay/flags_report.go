@@ -103,7 +103,7 @@ func snapshotFlags() group {
 func againstFlags() group {
 	return group{[]cli.Flag{
 		&cli.StringSliceFlag{Name: "against", Category: analysisGroup, DefaultText: "the median of the others",
-			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`, or the step as for --step; of several runs: those to compare, FILE…"},
+			Usage: "of one trace: the step to compare with, `N` as for --step; of several runs: those to compare, FILE…"},
 	}, func(r *flagReader, o *options) {
 		list := r.StringSlice("against")
 		if len(list) == 1 && isStep(list[0]) {

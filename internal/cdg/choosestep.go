@@ -11,8 +11,8 @@ import (
 )
 
 // ChooseStep returns the place of the step that a user names: by its number, by its name (decode#7), or by a type alone, of which it is the
-// one of median length. what is the word for such a thing in the error, which says what is nearest.
-func ChooseStep(steps []Step, what, name string) (int, error) {
+// one of median length. The error says what is nearest.
+func ChooseStep(steps []Step, name string) (int, error) {
 	kind, number, ok := trace.ReadStep(name)
 	var lengths []int64
 	near, least := "", int64(math.MaxInt64)
@@ -31,7 +31,7 @@ func ChooseStep(steps []Step, what, name string) (int, error) {
 		}
 	}
 	if number >= 0 || lengths == nil {
-		return 0, fmt.Errorf("no %s %s in the trace%s%s", what, name, near, there(steps, what))
+		return 0, fmt.Errorf("no step %s in the trace%s%s", name, near, there(steps))
 	}
 	slices.Sort(lengths)
 	return slices.IndexFunc(steps, func(s Step) bool { return s.Of.Type == kind && s.End-s.Start == lengths[(len(lengths)-1)/2] }), nil
@@ -41,7 +41,7 @@ func ChooseStep(steps []Step, what, name string) (int, error) {
 const shown = 10
 
 // there says which steps there are, for an error message: all of them where they are few.
-func there(steps []Step, what string) string {
+func there(steps []Step) string {
 	var names []string
 	for i := range steps {
 		s := &steps[i]
@@ -55,10 +55,10 @@ func there(steps []Step, what string) string {
 	case n == 0:
 		return ", which has none: the profiler names them where prof.step() is called"
 	case n == 1:
-		return "; it has " + what + " " + names[0]
+		return "; it has step " + names[0]
 	case n > shown:
 		return fmt.Sprintf("; it has %d, from %s to %s", n, names[0], names[n-1])
 	default:
-		return "; it has the " + what + "s " + strings.Join(names, ", ")
+		return "; it has the steps " + strings.Join(names, ", ")
 	}
 }

@@ -2,6 +2,7 @@ package cdg
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +35,7 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	found := annotationEvents(tr, match)
 	if len(found) == 0 && o.Step != "" {
 		steps := FindSteps(tr)
-		at, err := ChooseStep(steps, "step", o.Step)
+		at, err := ChooseStep(steps, o.Step)
 		if err != nil {
 			return Window{}, fmt.Errorf("window: %w", err)
 		}
@@ -101,24 +102,8 @@ func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID 
 	return found
 }
 
-// NoSteps says of a trace without steps what its path can be cut at instead.
-func NoSteps(tr *trace.Trace) error {
-	return fmt.Errorf("the trace has no steps, which the profiler names where prof.step() is called: name an annotation with --annotation, and its instances are compared%s", frequentAnnotations(tr))
-}
-
-// FindInstances returns the annotations and ops whose name contains a text, as FindWindow counts them. Each lasts to its own end.
-func FindInstances(tr *trace.Trace, annotation string) ([]Step, error) {
-	found := annotationEvents(tr, func(s string) bool { return strings.Contains(s, annotation) })
-	if len(found) == 0 {
-		return nil, fmt.Errorf("no annotation %q in the trace%s", annotation, frequentAnnotations(tr))
-	}
-	var list []Step
-	for _, id := range found {
-		e := &tr.Events[id]
-		list = append(list, Step{Name: tr.Name(id), Event: id, Start: e.Start, End: tr.End(e)})
-	}
-	return list, nil
-}
+// ErrNoSteps is what is said of a trace without steps.
+var ErrNoSteps = errors.New("the trace has no steps, which the profiler names where prof.step() is called")
 
 // lastEndOfLaunched returns the last end of operations whose launch started in [start, end]; start without any.
 func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {

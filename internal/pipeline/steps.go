@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,28 +14,23 @@ import (
 	"overlay/internal/trace"
 )
 
-// StepChoice says which parts of one run are compared: its steps, or the instances of an annotation.
-type StepChoice struct {
-	Annotation string // "" for the steps of the trace
-	Of         string // what cdg.ChooseStep takes, of instances their number from 0; "" for the one that lasts longest
-	Against    string // the same; "" for the one in the middle by length, of the others of its type where there are such
-}
-
 // CompareSteps compares two steps of a run: the one path of its window is clipped to each, so that the lengths are those of the report's
-// steps, and nothing is counted in both. s says what is wanted of the two reports, as for Report. Both are there by stacks, too.
-func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, [2]*flame.Graph, error) {
+// steps, and nothing is counted in both. s says what is wanted of the two reports, as for Report. of and against are what cdg.ChooseStep takes:
+// without of it is the step that lasts longest, without against the one in the middle by length, of the others of its type where there are such.
+// Both are there by stacks, too.
+func (r *Run) CompareSteps(s report.Source, of, against string) (*report.Difference, [2]*flame.Graph, error) {
 	var stacks [2]*flame.Graph
-	parts, word, err := r.parts(c.Annotation)
+	parts, err := r.parts()
 	if err != nil {
 		return nil, stacks, err
 	}
 	if len(parts) < 2 {
-		return nil, stacks, fmt.Errorf("the trace has one %s only, and nothing to compare it with", word)
+		return nil, stacks, errors.New("the trace has one step only, and nothing to compare it with")
 	}
 	length := func(a, b cdg.Step) int { return cmp.Compare(a.End-a.Start, b.End-b.Start) }
 	var before cdg.Step
-	if c.Against != "" {
-		at, err := cdg.ChooseStep(parts, word, c.Against)
+	if against != "" {
+		at, err := cdg.ChooseStep(parts, against)
 		if err != nil {
 			return nil, stacks, err
 		}
@@ -45,22 +41,22 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, [
 	}
 	var after cdg.Step
 	why, whyBefore := "", ""
-	if c.Of != "" {
-		at, err := cdg.ChooseStep(parts, word, c.Of)
+	if of != "" {
+		at, err := cdg.ChooseStep(parts, of)
 		if err != nil {
 			return nil, stacks, err
 		}
 		after = parts[at]
 	} else {
 		list := parts
-		if c.Against != "" {
+		if against != "" {
 			list = without(before)
 		}
 		list = slices.SortedStableFunc(slices.Values(list), length)
 		after, why = list[len(list)-1], "the longest"
 	}
 	switch others := without(after); {
-	case c.Against == "":
+	case against == "":
 		whyBefore = "the median of the others"
 		if same := slices.DeleteFunc(slices.Clone(others), func(p cdg.Step) bool { return p.Of.Type != after.Of.Type }); len(same) > 0 && after.Of.Type != trace.NoIteration && len(same) < len(others) {
 			others, whyBefore = same, "the median of the other "+after.Of.Type.String()+" steps"
@@ -73,22 +69,19 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, [
 		}
 		before = others[at]
 	case before.Event == after.Event:
-		name := c.Against
+		name := against
 		if before.Of.Type != trace.NoIteration { // decode alone is one of them
 			name = before.Name
 		}
-		return nil, stacks, fmt.Errorf("%s %s cannot be compared with itself", word, name)
+		return nil, stacks, fmt.Errorf("step %s cannot be compared with itself", name)
 	}
 	side := func(i int, p cdg.Step, why string) (*report.Report, report.StepSide) {
 		path := r.path.Clip(r.graph, p.Start, p.End)
 		stacks[i] = flame.Of(r.graph, path)
-		path.Window.Annotation, path.Window.Instance = cmp.Or(c.Annotation, p.Name), "0"
-		name := word + " " + strconv.FormatInt(p.Number, 10)
-		switch {
-		case c.Annotation != "":
-			path.Window.Instance = strconv.FormatInt(p.Number, 10)
-		case !trace.IsStep(p.Name):
-			name = p.Name
+		path.Window.Annotation, path.Window.Instance = p.Name, "0"
+		name := p.Name
+		if trace.IsStep(name) {
+			name = "step " + strconv.FormatInt(p.Number, 10)
 		}
 		one := s
 		one.Graph, one.Path, one.Slim, one.Brief = r.graph, path, r.Recorded, true
@@ -120,21 +113,7 @@ func (r *Run) ownNear(list []cdg.Step, middle int) int {
 }
 
 // parts lists what the path can be clipped to, by time.
-func (r *Run) parts(annotation string) (list []cdg.Step, word string, err error) {
-	w := r.path.Window
-	if annotation != "" {
-		found, err := cdg.FindInstances(r.Trace, annotation)
-		if err != nil {
-			return nil, "", err
-		}
-		for i, p := range found {
-			p.Number, p.Start, p.End = int64(i), max(p.Start, w.Start), min(p.End, w.End)
-			if p.End > p.Start {
-				list = append(list, p)
-			}
-		}
-		return list, "instance", nil
-	}
+func (r *Run) parts() (list []cdg.Step, err error) {
 	for _, l := range critpath.StepTable(r.graph.Steps, r.path) {
 		if l.Step >= 0 && r.graph.Steps[l.Step].Number >= 0 {
 			p := r.graph.Steps[l.Step]
@@ -143,9 +122,9 @@ func (r *Run) parts(annotation string) (list []cdg.Step, word string, err error)
 		}
 	}
 	if len(list) == 0 {
-		return nil, "", cdg.NoSteps(r.Trace)
+		return nil, cdg.ErrNoSteps
 	}
-	return list, "step", nil
+	return list, nil
 }
 
 // launchedBefore is the time of a path in operations that were launched before its window began, ns: work of what came earlier.

@@ -33,7 +33,7 @@ func TestCompareSteps(t *testing.T) {
 		compared++
 		number := func(s report.Step) string { return strings.TrimPrefix(s.Name, trace.StepPrefix) }
 		a, b := steps[0], steps[len(steps)-1]
-		d, _, err := r.CompareSteps(report.Source{Name: "x"}, pipeline.StepChoice{Of: number(b), Against: number(a)})
+		d, _, err := r.CompareSteps(report.Source{Name: "x"}, number(b), number(a))
 		if err != nil {
 			t.Fatalf("%s: %v", x.Name, err)
 		}
@@ -43,7 +43,7 @@ func TestCompareSteps(t *testing.T) {
 				t.Errorf("%s: %s is %+v with %v, in the report %+v", x.Name, want.Name, side.Window, side.Path.ByClass, want)
 			}
 		}
-		d, _, err = r.CompareSteps(report.Source{Name: "x"}, pipeline.StepChoice{})
+		d, _, err = r.CompareSteps(report.Source{Name: "x"}, "", "")
 		if err != nil || d.After.Window.Duration != longest || d.Before.Window.Start == d.After.Window.Start {
 			t.Errorf("%s: %v, compared %+v with %+v, the longest takes %d", x.Name, err, d.Before.Window, d.After.Window, longest)
 		}

@@ -157,11 +157,12 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 
 // Shown is the difference of two jobs as it is shown.
 func (d *JobDifference) Shown() *Compared {
-	labels, list := d.Labels(), d.Tables()
+	labels, list := [2]string{"before", "after"}, d.Tables()
 	waits := d.Waits
 	waits.Name = "waited in collectives, a rank on average"
 	c := compared(&d.Length, d.Classes, "Times are of "+d.Lead()+".", labels, waits)
-	c.Subject, c.Verdict, c.Name, c.Noise = d.Subject(), d.Verdict(), d.After.Name, d.Noise
+	c.Subject = Shorten(Plain(d.Before.Name), 60) + " → " + Shorten(Plain(d.After.Name), 60)
+	c.Verdict, c.Name, c.Noise = d.Verdict(), d.After.Name, d.Noise
 	for i, s := range []*JobSide{&d.Before, &d.After} {
 		c.Sides[i].Says = Shorten(Plain(s.Name), 50) + ", " + tables.Plain(int64(s.Ranks)) + " of " + tables.Counted(s.World, "rank") + ", " + tables.Duration(s.Window) + ", " + boundBy(s.BoundBy)
 	}
@@ -170,7 +171,6 @@ func (d *JobDifference) Shown() *Compared {
 		t := tables.Find(list, name)
 		c.add(title, "", gridOf(t, maxRows, name, label("who", func(l tables.Line) Cell { return Cell{Text: say(l, "{change} {who}: {cause}"), Code: true} }), figure(t, "before", "before"), figure(t, "after", "after")))
 	}
-	c.add("What all ranks waited for", "Largest effect first.", changeGrid(tables.Find(list, "charged"), maxRows, false, labels, "names", named("name", "name")))
 	who("Ranks with more work than their peers", "stragglers")
 	who("Slow links", "links")
 	c.add("Steps that both jobs recorded", "", changeGrid(tables.Find(list, "steps"), maxRows, true, labels, "steps", named("step", "name")))

@@ -17,19 +17,15 @@ type StepsCompared struct {
 
 // StepSide is one of the two.
 type StepSide struct {
-	Name    string `json:"name" about:"step 12, instance 3"`
+	Name    string `json:"name" about:"step 12"`
 	Why     string `json:"why,omitempty" about:"why it was chosen, where nobody named it"`
 	Earlier int64  `json:"launched_before_ns" unit:"ns" about:"time on the path in operations that were launched before the step began"`
 }
 
 // CompareSteps makes the difference of two steps of many.
 func CompareSteps(before, after *Report, a, b StepSide, many int) *Difference {
-	word, _, _ := strings.Cut(b.Name, " ")
-	if strings.Contains(word, "#") { // decode#7: there may be other types among them
-		word = "step"
-	}
 	if b.Why != "" {
-		b.Why += " of " + tables.Counted(many, word)
+		b.Why += " of " + tables.Counted(many, "step")
 	}
 	d := compareWindows(before, after)
 	d.Steps = &StepsCompared{a, b, Change{"earlier", a.Earlier, b.Earlier, b.Earlier - a.Earlier}}
@@ -52,11 +48,7 @@ func (d *Difference) Subject() string {
 	if d.Steps == nil {
 		return before + " → " + after
 	}
-	of := ""
-	if name := d.After.Window.Annotation; strings.HasPrefix(d.Steps.After.Name, "instance") {
-		of = " of " + Shorten(Plain(name), 40)
-	}
-	return after + ": " + d.Steps.After.Name + " against " + d.Steps.Before.Name + of
+	return after + ": " + d.Steps.After.Name + " against " + d.Steps.Before.Name
 }
 
 // NotItsOwn says which sides have most of their path in work of earlier steps, so that their hotspots are not those of the step; "" where

@@ -28,9 +28,6 @@ type JobDifference struct {
 	Steps      []Change          `json:"steps" table:"steps" about:"steps that both jobs recorded, by number"`
 	Stragglers []StragglerChange `json:"stragglers" table:"stragglers" about:"ranks with more work than their peers, that came, went or stayed"`
 	Links      []StragglerChange `json:"links" table:"links" about:"slow links that came, went or stayed"`
-	Charged    []Change          `json:"charged,omitempty" table:"charged" about:"of two steps of one job: rank-time that was waited, by rank and name that it was waited for"`
-
-	steps *[2]int // of two steps of one job: their numbers
 }
 
 // JobSide is one of the two jobs.
@@ -131,11 +128,8 @@ func (r *JobReport) side() JobSide {
 	return JobSide{Name: r.name, Ranks: len(r.Job.Ranks), World: r.Job.World, Window: r.Job.Path.Duration, Whole: r.judged, BoundBy: r.Job.Path.BoundBy, WaitPart: r.Job.Waits.Ratio}
 }
 
-// Gate judges a difference against a limit. Two steps of one job are what they are, without noise.
+// Gate judges a difference against a limit.
 func (d *JobDifference) Gate(limit float64) (Gate, string) {
-	if d.steps != nil {
-		return (&Noise{Known: true, Low: d.Slower, High: d.Slower}).Gate(d.Slower, limit)
-	}
 	return d.Noise.Gate(d.Slower, limit)
 }
 
@@ -209,9 +203,6 @@ func (d *JobDifference) Tables() []tables.Table {
 
 // Lead says what times are of.
 func (d *JobDifference) Lead() string {
-	if d.steps != nil {
-		return "the step, on the path over the ranks"
-	}
 	if d.PerStep {
 		return "the median step, on the path over the ranks"
 	}
@@ -220,10 +211,7 @@ func (d *JobDifference) Lead() string {
 
 // Verdict is the difference in words.
 func (d *JobDifference) Verdict() string {
-	switch {
-	case d.steps != nil:
-		return (*Noise)(nil).verdict(d.Labels()[1], nil, d.Slower, d.Labels()[0])
-	case d.PerStep:
+	if d.PerStep {
 		return d.Noise.verdict("the median step", nil, d.Slower, "before")
 	}
 	return d.Noise.verdict("the window", d.Work, d.Slower, "before")
