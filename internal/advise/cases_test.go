@@ -198,8 +198,8 @@ var cases = map[string]ruleCase{
 			for range 5 {
 				s.python(2_000_000, true)
 			}
-		}},
-		alike: []func(*scene){func(s *scene) { s.python(20_000, false) }, func(s *scene) { s.queue(2_000_000) }},
+		}, func(s *scene) { s.fed(2_000_000, true) }},
+		alike: []func(*scene){func(s *scene) { s.python(20_000, false) }, func(s *scene) { s.queue(2_000_000) }, func(s *scene) { s.fed(2_000_000, false) }},
 	},
 	"anomaly-mode": {
 		planted: []func(*scene){func(s *scene) { s.backward(30, "aten::isnan", "aten::_is_any_true", "aten::item") }, func(s *scene) { s.backward(20, "aten::isnan", "aten::_is_any_true", "aten::item") }},

@@ -79,6 +79,7 @@ var farOff = map[string]string{
 	"resnet_monitor.stacks":   "hooks are half of what the CPU does",
 	"vq_vae":                  "a product takes the place of a difference of gigabytes",
 	"wide_and_deep":           "the packed copy has a cost of its own on the host",
+	"thread_loader.stacks":    "beside the other thread the loop itself is slower: both run in Python, and one of them at a time",
 	"serves.stacks":           "the thread works as long without the cause, and is waited for later",
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -48,11 +49,19 @@ var _ = add(rule{
 		other := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recordingFrame(s) || collecting(s) })
 		byName := map[trace.Sym][]cdg.ActID{}
 		marks := map[trace.Sym]int64{}
+		var fed []cdg.ActID // the work of threads that launch nothing, for which the others wait
+		on, beside := r.launching(), int64(0)
 		cold, end := r.cold(), r.g.Window.End
 		for a := cdg.ActID(0); a < r.firstOp; {
 			switch e := r.event(a); {
 			case other[e.Name] || loads[e.Name]:
 				a = until(a) // a wait, or a finding of its own
+			case r.callers != nil && !on[r.g.Acts[a].Lane]:
+				if r.mark(a) > 0 && !cold.Has(a) {
+					fed = append(fed, a)
+					beside += r.mark(a)
+				}
+				a++
 			case e.Kind != trace.Python || launches[a] || !r.inside(a) || r.dur(a) < longFrame || r.g.Acts[a].End >= end || cold.Has(a):
 				a++
 			default:
@@ -73,7 +82,11 @@ var _ = add(rule{
 			}
 		}
 		slices.SortFunc(names, func(x, y trace.Sym) int { return cmp.Or(cmp.Compare(marks[y], marks[x]), cmp.Compare(x, y)) })
-		if len(names) == 0 || float64(marks[names[0]]) < codeShare*float64(r.window) {
+		top := r.lines(fed, r.mark)
+		if float64(beside) < codeShare*float64(r.window) {
+			top = nil
+		}
+		if len(top) == 0 && (len(names) == 0 || float64(marks[names[0]]) < codeShare*float64(r.window)) {
 			return nil
 		}
 		var list []cdg.ActID
@@ -81,10 +94,27 @@ var _ = add(rule{
 			list = append(list, byName[s]...)
 		}
 		slices.Sort(list)
-		f := r.about(list, "call", "calls", "shorten "+critpath.NormalName(r.tr.Str(names[0])))
-		f.action = []string{f.do + ", or move it out of the loop", "a thread or a process for what the next step does not need, work for the device in between"}
+		f := r.about(list, "call", "calls", "")
+		f.action = []string{"a thread or a process for what the next step does not need, work for the device in between"}
 		f.events.expected = -1
 		f.change.shrink(list, 0)
+		if len(top) > 0 && (len(names) == 0 || top[0].NS > marks[names[0]]) {
+			f.title, f.cause = "the loop waits for another thread", "a thread that launches nothing is slower than the loop which waits for it"
+			f.do, f.saw = "shorten "+top[0].Line, tables.Duration(beside)+" on the path"
+			f.action = []string{"several threads for it, or processes, as Python runs in one thread at a time: DataLoader(num_workers=N)"}
+		} else {
+			f.do = "shorten " + critpath.NormalName(r.tr.Str(names[0]))
+		}
+		f.action = slices.Insert(f.action, 0, f.do+", or move it out of the loop")
+		if len(top) > 0 {
+			if len(list) == 0 {
+				f.numbers = nil
+			}
+			f.numbers = append(f.numbers, timeOf("of other threads on the critical path", beside))
+			f.events.list, f.events.exposed = append(f.events.list, fed...), true
+			slices.Sort(f.events.list)
+			f.change.zero(fed)
+		}
 		return f
 	},
 })

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -14,8 +15,9 @@ import (
 
 // What recording an event costs, as shares of the median own time of views, which compute nothing: so it follows how fast the CPU is. Measured
 // by the clock on loops that were recorded with and without stacks, and run without a profiler (testdata/real, testdata/h100): 2.1 µs an operator, 1.0 µs a call
-// and 0.3 µs a frame where half of the views take 0.85 µs and less. Most of it lies outside of what the event itself shows, so all that a thread
-// does is taken to be faster by one factor; what that is worth to the window says a replay.
+// and 0.3 µs a frame where half of the views take 0.85 µs and less. Most of it lies outside of what the event itself shows, so all that threads
+// do is taken to be faster by one factor, that of threads which launch nothing, as one that loads batches, by another; what that is worth to the window
+// says a replay.
 const (
 	costOfOp    = 2.5
 	costOfCall  = 1.2
@@ -31,7 +33,7 @@ var profilerCost = add(rule{
 	why:      "counted by event, at what recording one cost where it was measured; a faster or slower profiler costs otherwise",
 	title:    "recording itself takes a part of the time",
 	cause:    "the profiler writes a record for each operator, call and frame, and the CPU waits for it",
-	scenario: "threads are faster by one factor, and so is what lies between what they do",
+	scenario: "threads are faster by one factor, those that launch nothing by another, and so is what lies between what they do",
 	verify:   "the same step without a profiler takes as much less",
 	find: func(r *run) *found {
 		views := r.named(opKinds, oneOf(viewOps...))
@@ -47,7 +49,14 @@ var profilerCost = add(rule{
 		counts := [trace.NumKinds]int{}
 		cold := r.cold()
 		var host []cdg.ActID
-		spent, busy := 0.0, r.total.Class[critpath.ClassUntraced] // both of the path: threads that wait take no time of their own there
+		on := r.launching()
+		other := func(a cdg.ActID) int { // 1 for a thread that launches nothing where others launch
+			if slices.Contains(on, true) && !on[r.g.Acts[a].Lane] {
+				return 1
+			}
+			return 0
+		}
+		spent, busy := [2]float64{}, [2]int64{r.total.Class[critpath.ClassUntraced]} // both of the path: threads that wait take no time of their own there
 		for a := range r.firstOp {
 			if !r.inside(a) || cold.Has(a) {
 				continue
@@ -56,20 +65,24 @@ var profilerCost = add(rule{
 				host = append(host, a)
 			}
 			if k := r.kind(a); r.mark(a) > 0 {
-				busy += r.mark(a)
+				busy[other(a)] += r.mark(a)
 				if costs[k] > 0 {
-					spent += costs[k] * view
+					spent[other(a)] += costs[k] * view
 					counts[k]++
 				}
 			}
 		}
-		if spent < costWorth*float64(r.window) {
+		cost := spent[0] + spent[1]
+		if cost < costWorth*float64(r.window) {
 			return nil
 		}
-		left := 1 - min(spent/float64(max(busy, 1)), mostCost)
+		left := [2]float64{}
+		for i := range left {
+			left[i] = 1 - min(spent[i]/float64(max(busy[i], 1)), mostCost)
+		}
 		change := r.scenario()
-		change.scale(host, func(_ cdg.ActID, own int64) int64 { return int64(float64(own) * left) })
-		change.changes = append(change.changes, whatif.Change{Verb: whatif.Delay, Num: int64(left * percents), Den: percents, Kinds: []whatif.DelayClass{whatif.Untraced}})
+		change.scale(host, func(a cdg.ActID, own int64) int64 { return int64(float64(own) * left[other(a)]) })
+		change.changes = append(change.changes, whatif.Change{Verb: whatif.Delay, Num: int64(left[0] * percents), Den: percents, Kinds: []whatif.DelayClass{whatif.Untraced}})
 		var saw []string
 		for _, x := range []struct {
 			n    int
@@ -94,6 +107,6 @@ var profilerCost = add(rule{
 			action = []string{"record with " + strings.Join(action, ", ")}
 		}
 		return &found{do: do, action: append(action, "compare a step with and without a profiler by the clock"), saw: strings.Join(saw, ", "), change: change,
-			numbers: []Number{timeOf("that the window is longer by, about", int64(spent)), timeOf(withoutRecording, r.window-int64(spent))}}
+			numbers: []Number{timeOf("that the window is longer by, about", int64(cost)), timeOf(withoutRecording, r.window-int64(cost))}}
 	},
 })

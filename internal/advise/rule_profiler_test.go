@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/testtrace"
 	"overlay/internal/vendors"
+	"overlay/internal/whatif"
 )
 
 // TestProfilerCostNamesWhatWasRecorded: nobody is told to leave out what was not recorded.
@@ -31,6 +32,23 @@ func TestProfilerCostNamesWhatWasRecorded(t *testing.T) {
 		if f := adviseOn(t, tr).find("profiler-cost"); f != nil {
 			t.Errorf("another profiler: %+v", f)
 		}
+	}
+}
+
+// What recording costs the thread that launches is not what it costs one of which hardly anything is recorded: without that one the loop is as fast as
+// without the recording.
+func TestRecordingOfTwoThreads(t *testing.T) {
+	s := newScene()
+	s.fedBy(2_000_000, true, func() {
+		for range 100 {
+			s.op("aten::view", 1500, nothing)
+			s.op("aten::relu", 8000, func() { s.launch("relu", 2000) })
+		}
+	})
+	g, p := testtrace.Exact(t, s.b.Parse(t))
+	a := Find(g, p, func() *whatif.Model { return whatif.New(g) })
+	if f := a.find("host-code"); f == nil || f.Share < 0.8 {
+		t.Errorf("the thread that feeds gains %+v", f)
 	}
 }
 

@@ -360,6 +360,31 @@ func (s *scene) queue(ns int64) {
 	}
 }
 
+// fed waits for a thread that makes batches, which takes so long for one; where the batch is there the other thread waits.
+func (s *scene) fed(ns int64, late bool) { s.fedBy(ns, late, func() { s.work(5) }) }
+
+func (s *scene) fedBy(ns int64, late bool, step func()) {
+	const acquire, release = "<built-in method acquire of _thread.lock object at 0x1>", "<built-in method release of _thread.lock object at 0x1>"
+	s.work(1)
+	waited, began := s.host, s.host
+	for range 5 {
+		if late {
+			s.slice("python_function", acquire, ns, nothing)
+			s.mark(s.b.Slice("python_function", release, 100, 300, s.host-20_000, 5_000))
+		} else {
+			s.slice("python_function", "train.py(12): step", ns/50, nothing)
+			s.slice("python_function", release, 5_000, nothing)
+			s.b.Slice("python_function", acquire, 100, 300, waited, s.host+2_000-waited)
+			waited = s.host + 20_000
+		}
+		step()
+	}
+	s.sync("cudaDeviceSynchronize")
+	if e := s.b.Slice("python_function", "train.py(30): produce", 100, 300, began-1_000, s.host-began+1_000); late {
+		s.mark(e)
+	}
+}
+
 // backward has nodes of autograd with some operators behind each kernel, of which the last waits.
 func (s *scene) backward(nodes int, ops ...string) {
 	for range nodes {
