@@ -185,13 +185,14 @@ func (e *engine) unrecorded() {
 		return
 	}
 	f := &notes[i]
-	cost := e.a.Base - e.replay(e.base, f.changes)
+	base := e.model.Prepared(slices.Concat(e.base, f.changes))
+	cost := e.a.Base - e.replay(base)
 	if float64(cost) < costWorth*float64(e.a.Base) { // where devices are the bound, recording costs the window little
 		e.asked[Note].findings = slices.Delete(notes, i, i+1)
 		return
 	}
 	f.Saw = "about " + tables.FormatShare(tables.ShareOf(cost, e.a.Base)) + " of the window: " + f.Saw
-	e.base = slices.Concat(e.base, f.changes)
+	e.base = base
 	e.a.Base, e.a.BaseBy = e.a.Base-cost, cmp.Or(e.a.BaseBy, f.ID)
 	f.Numbers[0].NS, f.Numbers[1].NS, f.changes = cost, e.a.Base, nil
 }

@@ -70,6 +70,8 @@ type Model struct {
 	all       []int32 // points at which lanes end, those that run free included
 	done      []int32 // of these, the ones of lanes that run free and were done with their work before the window was over
 
+	nothing *plan // that changes nothing
+
 	slots chan struct{} // of replays that are asked for a number
 	mu    sync.Mutex
 	spare []*Result // memory for them

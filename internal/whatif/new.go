@@ -30,5 +30,6 @@ func New(g *graph.Graph) *Model {
 	b.forget()
 	orderer{b}.order()
 	b.findEnds()
+	m.nothing = m.unplanned()
 	return m
 }

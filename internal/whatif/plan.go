@@ -11,8 +11,10 @@ type plan struct {
 	ratios  []ratio // ratios[0] is 1
 	of      []int32 // per activity: its ratio; nil: all keep their time
 	touched Set     // the activities that may have another ratio; nil without of
-	gaps    ratio   // of untraced time
-	cost    spans   // per point, as it is then
+	before  *plan   // what was worked out before; touched, and what spread adds, is beside it
+	lags    [numDelayKinds]ratio
+	gaps    ratio // of untraced time
+	cost    spans // per point, as it is then
 	depFrom []int32
 	deps    []dep
 	far     []int64 // lags of deps
@@ -22,21 +24,47 @@ type plan struct {
 	spareTouched Set
 }
 
+// unplanned is a plan that changes nothing.
+func (m *Model) unplanned() *plan {
+	p := &plan{ratios: []ratio{{1, 1}}, gaps: ratio{1, 1}, cost: m.cost}
+	for k := range p.lags {
+		p.lags[k] = ratio{1, 1}
+	}
+	return p
+}
+
+// Prepared is a change that stands for several where a scenario begins with it: what becomes of each activity is worked out once. Changes of
+// other verbs than Scale and Delay stay what they are.
+func (m *Model) Prepared(changes []Change) []Change {
+	if len(changes) == 0 || slices.ContainsFunc(changes, func(c Change) bool { return c.Verb != Scale && c.Verb != Delay }) {
+		return changes
+	}
+	p := &plan{}
+	m.plan(p, &Scenario{Changes: changes})
+	return []Change{{Verb: prepared, plan: p}}
+}
+
 // plan works a scenario out, in the room of an earlier plan.
 func (m *Model) plan(p *plan, s *Scenario) {
+	if p.before != nil && p.before.of != nil {
+		clear(p.of) // all may have other ratios
+	}
 	if p.spareOf == nil {
 		p.spareOf, p.spareTouched = p.of, p.touched
 	}
-	p.cost.copyOf(&m.cost)
-	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: p.cost, depFrom: m.depFrom, deps: m.deps, far: m.far, spareOf: p.spareOf, spareTouched: p.spareTouched}
+	changes, before := s.Changes, m.nothing
+	if len(changes) > 0 && changes[0].Verb == prepared {
+		changes, before = changes[1:], changes[0].plan
+	}
+	p.cost.copyOf(&before.cost)
+	*p = plan{ratios: append(p.ratios[:0], before.ratios...), before: before, lags: before.lags, cost: p.cost, depFrom: m.depFrom, deps: m.deps, far: m.far, spareOf: p.spareOf, spareTouched: p.spareTouched}
+	if before.of != nil {
+		copy(p.ratioed(m), before.of)
+	}
 	removed, noWait, fetched, noQueue := Set(nil), Set(nil), Set(nil), false
 	var drops []*Change
-	var lags [numDelayKinds]ratio
-	for k := range lags {
-		lags[k] = ratio{1, 1}
-	}
-	for i := range s.Changes {
-		c := &s.Changes[i]
+	for i := range changes {
+		c := &changes[i]
 		switch c.Verb {
 		case Scale:
 			p.scale(m, c.On, ratio{c.Num, c.Den})
@@ -68,21 +96,21 @@ func (m *Model) plan(p *plan, s *Scenario) {
 			noQueue = true
 		case Delay:
 			for _, k := range c.Kinds {
-				lags[k] = lags[k].times(ratio{c.Num, c.Den})
+				p.lags[k] = p.lags[k].times(ratio{c.Num, c.Den})
 			}
 		}
 	}
-	p.gaps = lags[gapDelay]
+	p.gaps = p.lags[gapDelay]
 	if removed != nil {
 		p.scale(m, removed, ratio{0, 1})
 	}
 	p.spread(m)
 	var changed [numDelayKinds]bool
-	for k := range lags {
-		changed[k] = fetched != nil || drops != nil || noQueue || lags[k] != (ratio{1, 1}) || noWait != nil && delayKind(k) == syncDelay
+	for k := range p.lags {
+		changed[k] = fetched != nil || drops != nil || noQueue || p.lags[k] != (ratio{1, 1}) || noWait != nil && delayKind(k) == syncDelay
 	}
 	if removed != nil || slices.Contains(changed[:], true) {
-		p.edits = &edits{removed, m.endsOf(noWait), fetched, drops, noQueue, lags, changed}
+		p.edits = &edits{removed, m.endsOf(noWait), fetched, drops, noQueue, p.lags, changed}
 	}
 }
 
@@ -235,7 +263,7 @@ func (m *Model) ownTimes() *spans {
 
 // spread applies the ratios to the points.
 func (p *plan) spread(m *Model) {
-	gaps, touched := p.gaps != (ratio{1, 1}), p.touched
+	gaps, touched := p.gaps != p.before.gaps, p.touched
 	if p.of == nil && !gaps {
 		return
 	}
@@ -250,15 +278,9 @@ func (p *plan) spread(m *Model) {
 		points, more := m.border[l], int64(0) // before the point at hand: more than it was
 		for i, limit := m.partFirst[l], m.partFirst[l+1]; i < limit; i++ {
 			x := &m.parts[i]
-			switch a := x.act; {
-			case a > cdg.NoAct:
-				if touched[a>>6]&(1<<(a&63)) != 0 {
-					ns := m.partNS(i)
-					more += p.ratios[p.of[a]].of(ns) - ns
-				}
-			case a == cdg.NoAct && gaps:
+			if a := x.act; a > cdg.NoAct && touched[a>>6]&(1<<(a&63)) != 0 || a == cdg.NoAct && gaps {
 				ns := m.partNS(i)
-				more += p.gaps.of(ns) - ns
+				more += p.partOf(a, ns) - p.before.partOf(a, ns)
 			}
 			if x.time&lastPart != 0 {
 				if points = points[1:]; more != 0 {

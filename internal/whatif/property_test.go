@@ -107,3 +107,38 @@ func TestReplayAll(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// Changes that were worked out before give what they give from the start, whatever comes behind them, and leave nothing in the room of
+// replays that do without them.
+func TestPrepared(t *testing.T) {
+	for c, class := range testtrace.Classes {
+		rng := rand.New(rand.NewPCG(uint64(c), 7))
+		g := simulated(t, class, uint64(c))
+		m := whatif.New(g)
+		n := len(g.Acts)
+		base := []whatif.Change{{Verb: whatif.Scale, On: random(m, n, rng), Num: 2, Den: 3}, {Verb: whatif.Scale, On: random(m, n, rng), Num: 49, Den: 50},
+			{Verb: whatif.Delay, Num: 1, Den: 2, Kinds: []whatif.DelayClass{whatif.Untraced, whatif.LaunchDelays}}}
+		ready := m.Prepared(base)
+		if len(ready) != 1 {
+			t.Fatalf("%s: %d changes are left", class, len(ready))
+		}
+		later := [][]whatif.Change{nil, {{Verb: whatif.Scale, On: random(m, n, rng), Num: 1, Den: 5}}, {{Verb: whatif.Shrink, On: random(m, n, rng), NS: 900}},
+			{{Verb: whatif.SetTime, On: random(m, n, rng), NS: 70}}, {{Verb: whatif.Remove, On: random(m, n, rng)}}, {{Verb: whatif.NoWait, On: random(m, n, rng)}},
+			{{Verb: whatif.Replace, On: random(m, n, rng), NS: 1200}},
+			{{Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}, {{Verb: whatif.NoQueue}, {Verb: whatif.Scale, On: random(m, n, rng), Num: 0, Den: 1}}}
+		for i, changes := range later {
+			window := func(first ...whatif.Change) int64 {
+				return m.Window(&whatif.Scenario{Changes: append(first, changes...)})
+			}
+			alone := m.Replay(&whatif.Scenario{Changes: changes}).Window
+			want := m.Replay(&whatif.Scenario{Changes: slices.Concat(base, changes)}).Window
+			if got := window(ready...); got != want {
+				t.Errorf("%s %d: %d ns, %d from the start", class, i, got, want)
+			}
+			m.Window(&whatif.Scenario{Changes: ready})
+			if got := window(); got != alone {
+				t.Errorf("%s %d: %d ns in the room of another, %d alone", class, i, got, alone)
+			}
+		}
+	}
+}

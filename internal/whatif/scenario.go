@@ -28,6 +28,7 @@ const (
 	NoQueue               // launches never wait for room in a queue
 	Bandwidth             // the operations of On move their bytes at Num/Den bytes a ns; those whose bytes are not known stay
 	Delay                 // delays of the classes Kinds times Num/Den: what stands between activities
+	prepared              // several changes, which Model.Prepared has worked out
 )
 
 // Change is one change of a scenario.
@@ -38,6 +39,7 @@ type Change struct {
 	Num, Den int64 // of Scale and Delay: Num >= 0, Den > 0; of Bandwidth: Num > 0, Den > 0
 	NS       int64 // of SetTime, Shrink, Replace: >= 0
 	Kinds    []DelayClass
+	plan     *plan // of several
 }
 
 // DelayClass is a class of the path that is made of delays, not of anybody's work.
