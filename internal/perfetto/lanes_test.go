@@ -63,3 +63,21 @@ func TestSplitLanes(t *testing.T) {
 		t.Errorf("at most %d lanes, %d slices moved for their depth: too few to show anything", most, moved)
 	}
 }
+
+// TestOrder: which of two items of a row begins first.
+func TestOrder(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		first, second Item
+	}{
+		{"the earlier one", Item{Start: 1, Ref: 9}, Item{Start: 2, Dur: 5}},
+		{"the longer one", Item{Dur: 5, Ref: 9, Rank: 3}, Item{Dur: 4}},
+		{"the slice before the instant", Item{Ref: 9, Rank: 3}, Item{Instant: true}},
+		{"by rank", Item{Dur: 5, Ref: 9}, Item{Dur: 5, Rank: 1}},
+		{"by number", Item{Dur: 5, Ref: 1}, Item{Dur: 5, Ref: 2}},
+	} {
+		if a, b := compareItems(c.first, c.second), compareItems(c.second, c.first); a >= 0 || b <= 0 {
+			t.Errorf("%s: %d, turned %d", c.name, a, b)
+		}
+	}
+}

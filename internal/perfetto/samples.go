@@ -45,14 +45,11 @@ func (s *Samples) write(w io.Writer, seq uint32, start int64) (n int64, err erro
 			stack = stack.uint(2, uint64(f)+1)
 		}
 		event = event[:0].sub(1, task).sub(5, stack).uint(11, uint64(x.Weight))
-		out = appendPacket(out, message(nil).sub(135, event).uint(10, uint64(seq)).uint(13, flagNeedsState).uint(8, uint64(x.TS-last)))
-		if last = x.TS; len(out) >= chunkSize || i == len(s.List)-1 {
-			k, err := w.Write(out)
-			if n += int64(k); err != nil {
-				return n, err
-			}
-			out = out[:0]
+		k, err := w.Write(appendPacket(out, message(nil).sub(135, event).uint(10, uint64(seq)).uint(13, flagNeedsState).uint(8, uint64(x.TS-last))))
+		if n += int64(k); err != nil {
+			return n, err
 		}
+		out, last = out[:0], x.TS
 	}
 	return n, nil
 }

@@ -144,13 +144,11 @@ func (s *Stages) write(w io.Writer, seq uint32, start int64) (n int64, err error
 		}
 		p = p.sub(53, b.ev).uint(10, uint64(seq)).uint(13, flagNeedsState).uint(8, uint64(st.Start-last))
 		last = st.Start
-		if out = appendPacket(out, p); len(out) >= chunkSize || i == len(s.List)-1 {
-			k, err := w.Write(out)
-			if n += int64(k); err != nil {
-				return n, err
-			}
-			out = out[:0]
+		k, err := w.Write(appendPacket(out, p))
+		if n += int64(k); err != nil {
+			return n, err
 		}
+		out = out[:0]
 	}
 	return n, nil
 }
