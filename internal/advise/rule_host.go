@@ -61,9 +61,14 @@ var hostBound = add(rule{
 				marked = append(marked, a)
 			}
 		}
-		do, action := r.program().fewerLaunches()
+		p := r.program()
+		do, action := p.fewerLaunches()
 		if 2*python > exposed {
 			action = append(action, "move Python out of the loop: lists, dictionaries, logging, checks")
+		}
+		if !stacks(r) && !alone && !p.compiled && !p.graphs && r.tr.Recorder == vendors.PyTorch { // a loop over small pieces is no case for a compiler, and which loop it is nobody sees here
+			do = "record a short run with_stack=True, which names the loop"
+			action = append([]string{do}, action...)
 		}
 		name, ns := longestFrame(r, marked)
 		if 2*ns > exposed {
