@@ -113,6 +113,9 @@ func find(under string) ([]place, error) {
 			if d, is := node.(*ast.GenDecl); is && d.Tok == token.CONST {
 				return false // a constant is the same in every run
 			}
+			if _, is := node.(*ast.ArrayType); is {
+				return false // and so is a length
+			}
 			e, ok := node.(*ast.BinaryExpr)
 			if !ok {
 				return true

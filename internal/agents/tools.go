@@ -17,10 +17,15 @@ import (
 	"overlay/internal/tables"
 )
 
-// Serve offers the tools to one agent until it hangs up.
+// Serve offers the tools to one agent until it hangs up, or sends what is no message.
 func (a *Agents) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return a.server().Run(ctx, transport(in, out))
+	return a.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: limits.AgentLine})
 }
+
+// unclosed is an output that stays open.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
 
 func (a *Agents) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "overlay", Version: a.Version}, &mcp.ServerOptions{
