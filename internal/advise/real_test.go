@@ -56,16 +56,11 @@ func realTrace(t *testing.T, name string) *trace.Trace {
 		world = filepath.Join(corpus.Root(t), "..", "shared", "world")
 	}
 	for _, dir := range []string{corpus.Dir(t), world} {
-		if file := filepath.Join(dir, name+".json.gz"); exists(file) {
+		if file := filepath.Join(dir, name+".json.gz"); corpus.Small(file) {
 			return testtrace.Read(t, file)
 		}
 	}
 	return nil
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 func adviseOf(t *testing.T, tr *trace.Trace) *advise.Advice {

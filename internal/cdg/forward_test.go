@@ -10,6 +10,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
@@ -248,15 +249,7 @@ func TestForwardSimulated(t *testing.T) {
 
 // The same on the demo and on real traces, where there are any.
 func TestForwardRecorded(t *testing.T) {
-	files := []string{"../../testdata/demo.json.gz"}
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/traces"
-	}
-	for _, pattern := range []string{"*.json.gz", "odd/*.json*"} {
-		more, _ := filepath.Glob(filepath.Join(dir, pattern))
-		files = append(files, more...)
-	}
+	files := append(corpus.Find(t, "*.json.gz", "odd/*.json*"), corpus.Demo(t))
 	checked := 0
 	for _, file := range files {
 		f, err := os.Open(file)

@@ -129,7 +129,7 @@ var planted = []struct {
 func TestPlanted(t *testing.T) {
 	notInTheRaceRun(t)
 	right, within, other := 0, 0, 0
-	const histories = 60
+	histories := corpus.Rounds(40, 60)
 	for seed := range uint64(histories) {
 		c := planted[seed%uint64(len(planted))]
 		day := 10 + int(seed*7)%40

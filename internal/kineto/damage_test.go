@@ -139,7 +139,7 @@ const mostRescans = 16 * wasteFactor
 // TestLinearTime: input made to be scanned again and again costs time in proportion to its length, and any number of
 // workers still gives one trace.
 func TestLinearTime(t *testing.T) {
-	const length = 300_000
+	length := corpus.Rounds(60_000, 300_000)
 	cost := func(src []byte) time.Duration {
 		start := processor.Time()
 		if _, err := Parse(src, "x", Options{chunk: 1 << 30}); err != nil {

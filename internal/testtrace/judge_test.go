@@ -84,7 +84,7 @@ func TestProductionAgreesWithSimulator(t *testing.T) {
 
 // Where records of operations are lost in the middle, the path still has to find its way in most of the time.
 func TestDroppedRecords(t *testing.T) {
-	for _, s := range Groups(JudgeAll(300, 5001, []string{Dropped})) {
+	for _, s := range Groups(JudgeAll(corpus.Rounds(100, 300), 5001, []string{Dropped})) {
 		if s.Name == "all" && (s.Failed > 0 || s.Agreement < 0.93) {
 			t.Errorf("agreement %.4f, %d failed", s.Agreement, s.Failed)
 		}

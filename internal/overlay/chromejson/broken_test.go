@@ -183,10 +183,7 @@ func TestEveryWriteError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, cpus := range []int{1, 4} {
 		runtime.GOMAXPROCS(cpus)
-		step := 1
-		if cpus > 1 && !corpus.Long() {
-			step = 7
-		}
+		step := corpus.Rounds(5*cpus, 1)
 		for n := 0; n < len(whole); n += step {
 			disk := &limited{n: n}
 			_, err := chromejson.Write(disk, tr, ov)

@@ -101,14 +101,16 @@ func Heavy(tb testing.TB) {
 	}
 }
 
-// Small says whether a file is there and small enough for loops that are not heavy: nine real traces take longer than all others.
-func Small(path string) bool {
+// Small says whether a file is there and small enough for a loop that is not heavy.
+func Small(path string) bool { return below(path, 300_000) }
+
+func below(path string, size int64) bool {
 	info, err := os.Stat(path)
-	return err == nil && (info.Size() < 300_000 || Long())
+	return err == nil && (info.Size() < size || Long())
 }
 
 // Find returns the real traces that match one of the patterns, by default all; none when they are not at hand. A pattern that
-// is no name leaves out large traces unless the heavy loops were asked for.
+// is no name leaves out large traces unless the heavy loops were asked for: eleven take longer than all others, and many tests ask.
 func Find(tb testing.TB, patterns ...string) []string {
 	tb.Helper()
 	if len(patterns) == 0 {
@@ -121,7 +123,7 @@ func Find(tb testing.TB, patterns ...string) []string {
 			tb.Fatal(err)
 		}
 		for _, file := range m {
-			if !strings.Contains(p, "*") || Small(file) {
+			if !strings.Contains(p, "*") || below(file, 100_000) {
 				files = append(files, file)
 			}
 		}

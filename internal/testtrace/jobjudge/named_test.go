@@ -42,10 +42,7 @@ func TestWhoIsSlow(t *testing.T) {
 // TestSeveral: of several causes at one time, equal or not, from a step on or until one, each that costs much is named with what it is and from when on, and nobody else is. In jobs
 // in which nobody is to blame nobody is named, be their windows cut and their steps said to be whole.
 func TestSeveral(t *testing.T) {
-	n, seeds := 4, []uint64{800_010, 900_000}
-	if corpus.Long() {
-		n = 30
-	}
+	n, seeds := corpus.Rounds(2, 30), []uint64{800_010, 900_000}
 	right, wrong := 0, 0
 	for _, from := range seeds {
 		for _, s := range JudgeAll(n, from, "set") {
@@ -65,7 +62,7 @@ func TestSeveral(t *testing.T) {
 			}
 		}
 	}
-	if right < 4 || 20*wrong > right+wrong {
+	if right < n || 20*wrong > right+wrong {
 		t.Errorf("%d are right, and %d wrong", right, wrong)
 	}
 }

@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "rewrite the tables in docs/accuracy.md"
 // real are the rows of the traces of the project, made once for all tests.
 func real(t *testing.T) (*Manifest, []Row) {
 	t.Helper()
+	corpus.Heavy(t)
 	made.Do(func() {
 		dir := filepath.Join(corpus.Root(t), "testdata", "real")
 		if made.m, made.err = Read(dir); made.err == nil {
