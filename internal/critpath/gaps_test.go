@@ -108,6 +108,12 @@ op 1 aten::a 0 100
 op 1 aten::a2 10 90
 op 1 aten::b 900 100
 `},
+	{critpath.PythonUnrecorded, critpath.Untraced, "a synchronisation that the profiler does not end with", "aten::a", "cudaDeviceSynchronize", `
+op 1 aten::a 0 100
+op 1 aten::a2 10 90
+call 1 cudaDeviceSynchronize 900 5
+op 1 aten::b 910 10
+`},
 	{critpath.OutsidePython, critpath.Untraced, "host code outside of frames", "f.py(1): f", "f.py(9): g", `
 frame 1 f.py(1):~f 0 100
 op 1 aten::a 0 100
@@ -139,6 +145,35 @@ func TestGapsHaveReasons(t *testing.T) {
 	for r := range critpath.NumReasons {
 		if !seen[r] || strings.HasPrefix(r.String(), "Reason(") {
 			t.Errorf("%s has no case", r)
+		}
+	}
+}
+
+// TestEarlier: of time without a record, work from before recording is what nothing in the trace let begin.
+func TestEarlier(t *testing.T) {
+	for _, c := range gapCases {
+		in := c.in
+		if c.reason == critpath.QueuedBefore {
+			in += "kernel 20 c 900 20\n" // nothing let that begin either, and it is on another stream
+		}
+		g, p := testtrace.Exact(t, testtrace.Lines(t, in))
+		var want int64
+		if c.reason == critpath.QueuedBefore {
+			for _, s := range p.Segments.List() {
+				if s.Kind == critpath.GPUUnrecorded {
+					want += s.End - s.Start
+				}
+			}
+			if want < 500_000 {
+				t.Errorf("%s: %d ns without a record", c.name, want)
+			}
+		}
+		w := p.Window
+		if got := critpath.Earlier(g, p, w.Start, w.End); got != want {
+			t.Errorf("%s: %d ns of work from before recording, not %d", c.name, got, want)
+		}
+		if got := critpath.Earlier(g, p, w.Start, w.Start+400_000) + critpath.Earlier(g, p, w.Start+400_000, w.End); got != want {
+			t.Errorf("%s: %d ns in two halves, not %d", c.name, got, want)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (b *builder) row(node int32) *row { return &b.in.rows[b.in.at[b.g.Nodes[nod
 // the peer's attribution map keep the first).
 func (b *builder) add(from, to int32, t critpath.EdgeType, zero bool, owner trace.EventID) {
 	var w int64
-	if t != critpath.DependencyEdge && t != critpath.SyncDependencyEdge && !zero {
+	if !zero {
 		w = b.g.Nodes[to].TS - b.g.Nodes[from].TS
 	}
 	if e, ok := b.edges[[2]int32{from, to}]; ok {

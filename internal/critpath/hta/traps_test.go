@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // program writes a small trace: one host process 10, one device 0; times in µs.
@@ -206,6 +207,57 @@ func BenchmarkFind(b *testing.B) {
 	for b.Loop() {
 		if _, err := Find(tr, Options{First: -1}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestSegmentsHaveRows: what an event owns of the path lies on the row of that event, and gaps belong to none.
+func TestSegmentsHaveRows(t *testing.T) {
+	p := new(program).cpu("cpu_op", "first", 1, 0, 1).call("cudaLaunchKernel", 1, 10, 5, 7).kernel(3, 20, 5, 7).call("cudaLaunchKernel", 1, 16, 2, 8).kernel(3, 30, 90, 8)
+	g, err := p.find(t, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owned, gaps := 0, 0
+	for _, s := range g.AsPath().Segments.List() {
+		switch {
+		case s.Track == trace.NoTrack:
+			t.Errorf("%s without a row", s.Kind)
+		case s.Event == trace.NoEvent:
+			gaps++
+		case s.Track != g.in.tr.Events[s.Event].Track:
+			t.Errorf("%s on the row %d", s.Kind, s.Track)
+		default:
+			owned++
+		}
+	}
+	if owned == 0 || gaps == 0 {
+		t.Errorf("%d segments of events and %d gaps", owned, gaps)
+	}
+}
+
+// TestBackwardThread: one thread with autograd in a name and another one with forward.
+func TestBackwardThread(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		p     *program
+		found string
+	}{
+		{"one of each", new(program).cpu("cpu_op", "autograd::x", 2, 0, 5).cpu("user_annotation", "forward", 1, 0, 5), "2 1 true"},
+		{"two that run backwards", new(program).cpu("cpu_op", "autograd::x", 2, 0, 5).cpu("cpu_op", "autograd::x", 3, 0, 5).cpu("user_annotation", "forward", 1, 0, 5), "0 0 false"},
+		{"two that run forwards", new(program).cpu("cpu_op", "autograd::x", 2, 0, 5).cpu("cpu_op", "forward", 3, 0, 5).cpu("user_annotation", "forward", 1, 0, 5), "0 0 false"},
+		{"none that runs forwards", new(program).cpu("cpu_op", "autograd::x", 2, 0, 5).cpu("user_annotation", "step", 1, 0, 5), "0 0 false"},
+		{"one for both", new(program).cpu("cpu_op", "autograd::x", 2, 0, 5).cpu("user_annotation", "forward", 2, 0, 5), "0 0 false"},
+		{"the thread 0", new(program).cpu("cpu_op", "autograd::x", 0, 0, 5).cpu("user_annotation", "forward", 1, 0, 5), "0 0 false"},
+	} {
+		g, err := c.p.call("cudaLaunchKernel", 1, 10, 5, 7).kernel(3, 20, 5, 7).find(t, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		bwd, fwd, ok := (&builder{g: g, in: &g.in}).backwardThread()
+		if got := fmt.Sprint(bwd, fwd, ok); got != c.found {
+			t.Errorf("%s: %s, not %s", c.name, got, c.found)
 		}
 	}
 }
