@@ -89,11 +89,8 @@ func (e *engine) without(b *verdict.Bounds) {
 		if len(e.a.Without) == 2 || len(e.a.Without) == 1 && x.NS <= bound {
 			return
 		}
-		w := verdict.Without{Class: x.Class.String(), Window: e.a.Floor}
-		switch {
-		case x.Host && e.a.recorded != e.a.Base:
-			w.Window = e.replay(e.recorded, e.noCPU())
-		case !x.Host:
+		w := verdict.Without{Class: x.Class.String(), Window: e.a.Floor} // without the CPU nothing is left of what recording cost it
+		if !x.Host {
 			change := e.model.OfClass(x.Class)
 			change.Num = 0
 			r := e.model.Replay(&whatif.Scenario{Changes: slices.Concat(e.recorded, []whatif.Change{change})})
