@@ -177,3 +177,31 @@ func TestIterationsAreSteps(t *testing.T) {
 		t.Errorf("%+v", steps)
 	}
 }
+
+// TestNoSuchStep: ten steps are listed, and of more the nearest.
+func TestNoSuchStep(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "no step 20 in the trace; it has step 0", 10: "no step 20 in the trace; it has the steps 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
+		11: "no step 20 in the trace, the nearest is ProfilerStep#10; it has 11, from 0 to 10",
+	} {
+		var steps []cdg.Step
+		for i := range n {
+			steps = append(steps, cdg.Step{Name: fmt.Sprint(trace.StepPrefix, i), Number: int64(i)})
+		}
+		if _, err := cdg.ChooseStep(steps, "20"); err == nil || err.Error() != want {
+			t.Errorf("%d steps: %v, want %s", n, err, want)
+		}
+	}
+}
+
+func TestInferred(t *testing.T) {
+	var got []string
+	for e := range cdg.NumEvidence {
+		if e.Inferred() {
+			got = append(got, e.String())
+		}
+	}
+	if s := strings.Join(got, " "); s != "api aligned" {
+		t.Error(s)
+	}
+}

@@ -376,3 +376,23 @@ func TestPhaseLiterals(t *testing.T) {
 		}
 	}
 }
+
+// TestYields: an entry that names modules gives way to what is around them where that is more than a module.
+func TestYields(t *testing.T) {
+	for _, c := range []struct {
+		strength uint8
+		around   Phase
+		by       rule
+		backward bool
+		want     bool
+	}{
+		{generic, Backward, firstNameRule, false, true}, {generic, Loss, firstNameRule, false, true}, {generic, DataLoad, firstNameRule, false, true},
+		{generic, Forward, firstNameRule, false, false}, {generic, Backward, noRule, false, false},
+		{helper, Forward, firstNameRule, false, true}, {helper, Forward, noRule, false, false},
+		{inBackward, Backward, noRule, true, false}, {inBackward, Forward, noRule, false, true},
+	} {
+		if got := yields(&nameRule{strength: c.strength}, context{phase: c.around, by: c.by, backward: c.backward}); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
