@@ -111,7 +111,7 @@ func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 		case d.blocks(owner):
 			ok = b.blocked(&w, owner, from, t)
 		default:
-			ok = b.polled(&w, owner, from, t) || b.handedOver(&w, lane, owner, since, t)
+			ok = b.polled(&w, owner, from, t) || b.handedOver(&w, lane, owner, since, t) || b.held(&w, lane, piece, since, t)
 		}
 	}
 	if !ok {

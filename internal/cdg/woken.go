@@ -23,6 +23,9 @@ var ways = [...]struct{ waits, wakes *regexp.Regexp }{
 // lettingGo names the frame in which a thread releases a lock because it is about to wait itself, which ends nobody's wait (CPython's threading.py).
 var lettingGo = regexp.MustCompile(`threading\.py\(\d+\): _release_save$`)
 
+// idling names frames in which a thread of Python lets others have the interpreter.
+var idling = regexp.MustCompile(`^<built-in function sleep>|` + blockingFrame.String())
+
 // switchInterval is how long a thread that holds the interpreter may keep one waiting that was let go on (CPython's sys.setswitchinterval).
 const switchInterval = 5000 * us
 
@@ -102,4 +105,81 @@ func (b *threadBinder) woken(w *Wait, lane LaneID, owner ActID, from, t int64) b
 		}
 	}
 	return false
+}
+
+const (
+	longHold  = 500 * us // the own time of a slice may be a wait for the interpreter from here on
+	unusually = 10       // times what the slice takes as a rule
+)
+
+// held finds the thread that kept the interpreter from another one in the own time (from, t] of a slice, which takes far less as a rule: it was in frames of
+// Python all that time, and began to wait just before t, or had to give the interpreter away after the interval. It has work from the other thread:
+// what one that runs beside it did before has nothing to do with it.
+func (b *threadBinder) held(w *Wait, lane LaneID, piece int, from, t int64) bool {
+	d := b.d
+	if b.locks.waits == nil || !b.locks.framed[lane] || t-from < longHold || d.PieceAt(lane, t+1) == piece || b.o.without(Handoff) ||
+		t-from < unusually*b.usualOwn(lane, b.event(d.Pieces[piece].Owner).Name) {
+		return false
+	}
+	for l := range d.Lanes {
+		y, first := LaneID(l), int(d.PieceFirst[l])
+		if y == lane || !b.locks.framed[y] || d.Lanes[y].Proc != d.Lanes[lane].Proc {
+			continue
+		}
+		i, h := d.PieceAt(y, t), t
+		switch {
+		case i >= 0 && !b.computes(i):
+			h = d.Pieces[i].Start
+		case t-from < switchInterval:
+			continue
+		}
+		for i = d.PieceAt(y, t-handoffAtOnce); i > first && b.computes(i) && d.Pieces[i].Start > from+handoffAtOnce; i-- {
+		}
+		if i >= 0 && b.computes(i) && d.Pieces[i].Start <= from+handoffAtOnce && b.letGoBy(lane, y, i) && (w.Rule != Handoff || h > w.At) {
+			*w = Wait{At: h, From: b.lastAct(y, h), Rule: Handoff, Evidence: ByAlignment}
+		}
+	}
+	if w.Rule == Handoff && w.At == t {
+		b.inside = append(b.inside, Inside{At: t, Lane: d.Acts[w.From].Lane})
+	}
+	return w.Rule == Handoff
+}
+
+// letGoBy reports whether it was one thread that another one waited for last, before what that one does in a piece. What ended earlier waits is known by now.
+func (b *threadBinder) letGoBy(lane, y LaneID, piece int) bool {
+	d := b.d
+	for i := piece; i > int(d.PieceFirst[y]); i-- {
+		if id := d.Pieces[i].Begun; id != NoWait && d.Waits[id].Rule == Handoff {
+			return d.Acts[d.Waits[id].From].Lane == lane
+		} else if !b.computes(i-1) && d.Pieces[i].Start-d.Pieces[i-1].Start > handoffAtOnce {
+			return false
+		}
+	}
+	return false
+}
+
+// computes reports whether a thread is in a frame of Python in a piece that keeps the interpreter.
+func (b *threadBinder) computes(piece int) bool {
+	a := b.d.Pieces[piece].Owner
+	return a != NoAct && b.event(a).Kind == trace.Python && !idling.MatchString(b.tr.Str(b.event(a).Name))
+}
+
+// usualOwn is what a slice of a name takes of its own as a rule, by the half of its pieces on a thread.
+func (b *threadBinder) usualOwn(lane LaneID, name trace.Sym) int64 {
+	d, own := b.d, b.own[lane]
+	if own == nil {
+		all := map[trace.Sym][]int64{}
+		for i := int(d.PieceFirst[lane]); i+1 < int(d.PieceFirst[lane+1]); i++ {
+			if a := d.Pieces[i].Owner; a != NoAct && d.Marker(a) {
+				s := b.event(a).Name
+				all[s] = append(all[s], d.Pieces[i+1].Start-d.Pieces[i].Start)
+			}
+		}
+		own = map[trace.Sym]int64{}
+		for s, list := range all {
+			own[s] = quantile(list, 0.5)
+		}
+		b.own[lane] = own
+	}
+	return own[name]
 }

@@ -1,6 +1,7 @@
 package cdg_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,5 +62,36 @@ func TestTurnsByChance(t *testing.T) {
 	}
 	if got := pathText(t, testtrace.Lines(t, sb.String()), cdg.Options{}); strings.Contains(got, "critical_path_thread_handoff") {
 		t.Error(got)
+	}
+}
+
+// A thread of Python may have to wait for the interpreter in any frame: as long as another one computes that then waits, or for an interval of 5 ms.
+func TestKeptByThread(t *testing.T) {
+	const linear, sleep = "<built-in~function~linear>", "<built-in~function~sleep>"
+	kept := func(until, computes int, waits string, short int) string {
+		text := "frame 1 " + release + " 700 5\nframe 2 " + waits + " 0 720\n" + "frame 1 train.py(5):~step 0 21000\nframe 2 train.py(20):~produce 0 20000\n"
+		for i := range short {
+			text += "frame 1 " + linear + " " + strconv.Itoa(100+20*i) + " 5\n"
+		}
+		return text + fmt.Sprintf("frame 1 %s 1000 %d\nop 1 aten::y %d %d\nframe 2 train.py(30):~augment 900 %d\nframe 2 %s %d %d\n",
+			linear, until-1000, until+5, 20_900-until, computes-900, waits, computes, 20_000-computes)
+	}
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"until it waits", kept(5500, 5450, acquire, 10), true},
+		{"for an interval", kept(6100, 9000, acquire, 10), true},
+		{"while it goes on, for less", kept(5500, 9000, acquire, 10), false},
+		{"and goes on much later", kept(5500, 5000, acquire, 10), false},
+		{"which waits for nobody", kept(5500, 5450, sleep, 10), false},
+		{"in a frame that takes as long as a rule", kept(5500, 5450, acquire, 0), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := pathText(t, testtrace.Lines(t, c.text), cdg.Options{})
+			if handed := strings.Contains(got, "train.py(30): augment"); handed != c.want {
+				t.Errorf("the other thread is on the path: %v, want %v\n%s", handed, c.want, got)
+			}
+		})
 	}
 }

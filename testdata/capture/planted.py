@@ -79,6 +79,22 @@ def output_thread():
     return step
 
 
+def fed_by_thread():
+    """A thread that makes batches in Python is slower than the step, and keeps the interpreter from it."""
+    _, train = trained(batch=24)
+    batches = queue.Queue(1)
+
+    def augment():
+        return torch.tensor([[(i * 7919 % 1013) / 1013 for i in range(4000)][:256] for _ in range(24)])
+
+    def produce():
+        while True:
+            batches.put(augment())
+
+    threading.Thread(target=produce, daemon=True).start()
+    return lambda: train(batches.get())
+
+
 class Slow(torch.utils.data.Dataset):
     def __len__(self):
         return 4000
@@ -143,7 +159,7 @@ def tokenises():
     return step
 
 
-LOOPS = {f.__name__: f for f in (python_in_step, output_thread, slow_workers, garbage, double, saves, tokenises)}
+LOOPS = {f.__name__: f for f in (python_in_step, output_thread, fed_by_thread, slow_workers, garbage, double, saves, tokenises)}
 
 
 def record(name, out):
