@@ -35,6 +35,25 @@ func TestProfilerCostNamesWhatWasRecorded(t *testing.T) {
 	}
 }
 
+// Without the CPU nothing is left of what recording cost it: that window is asked once, for the run that was recorded and for the one that nobody
+// records.
+func TestWithoutCPURecordingCostsNothing(t *testing.T) {
+	s := newScene()
+	for range 100 {
+		s.op("aten::view", 1500, nothing)
+		s.op("aten::relu", 8000, func() { s.launch("relu", 2000) })
+	}
+	g, p := testtrace.Exact(t, s.b.Parse(t))
+	e := &engine{run: newRun(g, p), model: whatif.New(g)}
+	cost := e.result(profilerCost)
+	if cost == nil || e.replay(cost.change.changes) >= e.replay() {
+		t.Fatalf("recording costs nothing: %+v", cost)
+	}
+	if got, want := e.replay(cost.change.changes, e.noCPU()), e.replay(e.noCPU()); got != want {
+		t.Errorf("%d ns without the CPU and what recording cost it, %d without the CPU", got, want)
+	}
+}
+
 // What recording costs the thread that launches is not what it costs one of which hardly anything is recorded: without that one the loop is as fast as
 // without the recording.
 func TestRecordingOfTwoThreads(t *testing.T) {
