@@ -21,11 +21,15 @@ type observations struct {
 	w     []float32 // robust weight over sigma²
 	mid   []float64 // per member
 	x, d  []float64 // per member: offset and drift
+	lead  []int32   // per member: the first of those that have its drift
+	slope float64   // by which clocks drift
+	firm  float64   // what the slope counts for, in units of the noise
+	vague []float64 // per member: by how much its drift may be another
 }
 
 // observe collects the instances from which clocks can be told: nobody leaves them before the last one came.
 func (j *Matched) observe() *observations {
-	o, n := &observations{first: []int32{0}}, 0
+	o, n := &observations{first: []int32{0}, slope: usualDrift, firm: 1}, 0
 	for i := range j.Instances {
 		n += int(j.Instances[i].N)
 	}
@@ -51,7 +55,12 @@ func (j *Matched) observe() *observations {
 		o.sigma = append(o.sigma, math.Hypot(endNoise, share*float64(shortest)))
 	}
 	o.w = make([]float32, len(o.node))
+	o.lead = make([]int32, len(j.Members))
+	for m := range o.lead {
+		o.lead[m] = int32(m)
+	}
 	o.mid, o.x, o.d = make([]float64, len(j.Members)), make([]float64, len(j.Members)), make([]float64, len(j.Members))
+	o.vague = make([]float64, len(j.Members))
 	return o
 }
 
@@ -77,7 +86,7 @@ func (o *observations) tau(i int32) float64 { return float64(float32(o.end[i] - 
 // global is an observation on the job's clock, by the present solution.
 func (o *observations) global(i int32) float64 {
 	n := o.node[i]
-	return o.end[i] - o.x[n] - o.d[n]*o.tau(i)
+	return o.end[i] - o.x[n] - o.d[o.lead[n]]*o.tau(i)
 }
 
 // spanningTree sets offsets along the best connections between members: medians of differences of ends. It returns the
@@ -148,7 +157,7 @@ func (o *observations) spanningTree() *sets {
 
 // solve refines offsets and drifts by robust least squares: what is far off the rest counts less, and never nothing, so
 // that a rank stays connected.
-func (o *observations) solve() {
+func (o *observations) solve(components *sets, members []Member) {
 	for i := range o.w {
 		o.w[i] = 0
 	}
@@ -161,6 +170,12 @@ func (o *observations) solve() {
 	for round := range rounds {
 		if round > 0 {
 			o.reweigh()
+		}
+		if round > 1 {
+			if round == 2 {
+				o.shareDrifts(members)
+			}
+			o.expect(components)
 		}
 		o.minimise()
 	}
@@ -190,7 +205,8 @@ func (o *observations) mean(c int) float64 {
 
 func (o *observations) reweigh() {
 	var ends []float64
-	q := math.Max(1, o.noise())
+	o.firm = sq(o.noise())
+	q := math.Max(1, math.Sqrt(o.firm))
 	for c := range o.cases {
 		lo, hi := o.first[c], o.first[c+1]
 		ends = ends[:0]

@@ -25,7 +25,7 @@ func (j *Matched) solveClocks(trust bool) {
 	}
 	components := o.spanningTree()
 	o.center()
-	o.solve()
+	o.solve(components, j.Members)
 	j.takeClocks(o, components)
 	cases := o.cases
 	*o = observations{} // a large job needs the room
@@ -39,7 +39,7 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 	for _, n := range o.node {
 		count[n]++
 	}
-	at, drift := o.faults(j, components)
+	at := o.faults(j, components)
 	number := map[int32]int32{}
 	for n := range j.Members { // the reference of a component comes first
 		root := components.find(int32(n))
@@ -48,18 +48,9 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 		}
 		w, ref := j.Members[n].Window[0], j.Members[root].Window[0]
 		x := o.x[n] - o.x[root]
-		x -= o.d[root] * ((o.mid[n] - o.x[n]) - (o.mid[root] - o.x[root]))
-		d := o.d[n] - o.d[root]
-		half := math.Max(o.mid[n], float64(j.Members[n].Window[1]-w)-o.mid[n]) // the farthest that the window reaches
-		fault := 0.0
-		if at[n] > 0 {
-			fault = math.Hypot(unevenEnds, deviations*at[n])
-		}
-		if lean := math.Abs(d) * half; lean <= max(1000, likely*drift[n]*driftPrior*half) {
-			d = 0
-			fault = math.Hypot(fault, likely*lean)
-		}
-		j.Members[n].Clock = Clock{Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d, Error: int64(fault), Observations: count[n], Component: number[root]}
+		x -= o.d[o.lead[root]] * ((o.mid[n] - o.x[n]) - (o.mid[root] - o.x[root]))
+		d := o.d[o.lead[n]] - o.d[o.lead[root]]
+		j.Members[n].Clock = Clock{Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d, Error: int64(deviations * at[n]), Observations: count[n], Component: number[root]}
 	}
 	j.Clocks.Components = len(number)
 	j.shareClocks()

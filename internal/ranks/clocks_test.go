@@ -57,3 +57,50 @@ func TestShareClocks(t *testing.T) {
 		}
 	}
 }
+
+// TestDrifts: ranks of one host have one drift, those of hosts that only share a name each their own, and clocks are within what is stated at both ends of the window.
+func TestDrifts(t *testing.T) {
+	const n, ms, drift = 4, 1_000_000, 60e-6
+	for name, hosts := range map[string][n]string{"two hosts": {"a", "a", "b", "b"}, "two hosts of one name": {"a", "a", "a", "a"}} {
+		one := 0
+		for seed := range uint64(20) {
+			rng := rand.New(rand.NewPCG(seed, 8))
+			j := &Matched{}
+			at := func(m int, t int64) int64 {
+				if m >= n/2 {
+					t += int64(drift * float64(t))
+				}
+				return t
+			}
+			for _, host := range hosts {
+				s := &Summary{Host: host, Kinds: []Kind{{Coll: AllReduce}}}
+				s.Window = [2]int64{0, 210 * ms}
+				j.Members = append(j.Members, Member{Summary: s})
+			}
+			for i := range int64(100) {
+				j.Instances = append(j.Instances, Instance{Coll: AllReduce, First: int32(len(j.Of)), N: n})
+				for m := range j.Members {
+					x := &j.Members[m]
+					end := at(m, (i+1)*2*ms) + int64(rng.NormFloat64()*5000)
+					j.Of = append(j.Of, Ref{int32(m), int32(len(x.Ops))})
+					x.Ops = append(x.Ops, Op{Start: end - ms, End: end})
+				}
+			}
+			j.solveClocks(false)
+			if j.Members[2].Clock.Drift == j.Members[3].Clock.Drift && j.Members[1].Clock.Drift == 0 {
+				one++
+			}
+			for m := range j.Members {
+				x := &j.Members[m]
+				for _, when := range x.Window {
+					if d := abs(x.Clock.Global(at(m, when)) - when); d > x.Clock.Error {
+						t.Errorf("%s, seed %d: rank %d is %d ns off at %d ms, stated are %d", name, seed, m, d, when/ms, x.Clock.Error)
+					}
+				}
+			}
+		}
+		if one < 17 {
+			t.Errorf("%s: in %d of 20 jobs the ranks of each have one drift", name, one)
+		}
+	}
+}

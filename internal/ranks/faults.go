@@ -5,13 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// How far off a clock may be: so many standard deviations of what noise does to the fit, and unevenEnds for what no noise explains, as the order in
-// which a ring of ranks is left.
-const (
-	deviations = 3.5
-	likely     = 2    // from so many on a drift is believed
-	unevenEnds = 1500 // ns
-)
+// deviations is how far off a clock may be, in standard deviations of what noise does to the fit.
+const deviations = 3.5
 
 // tie is what the ends say of the clock of a node beside a hub, which is a group, or the transfers of two ranks: the precision of offset and drift, from sums of
 // weights, of weights by time, and of weights by time squared. Times count in units in which clocks drift by 1 ns as a rule.
@@ -24,27 +19,27 @@ type tie struct {
 // symmetric is a matrix of offset and drift.
 type symmetric struct{ offset, both, drift float64 }
 
-// faults are standard deviations of each node against the reference of its component: of its clock, ns, at the end of the window that is known less, and of its
-// drift, in units of driftPrior. They are those of what the fit makes of noise that is drawn at random, as large in each hub as is seen there: each
+// faults are standard deviations of the clock of each node against that of the reference of its component, ns, at the end of the window that is known less. They are those of what the fit makes of noise that is drawn at random, as large in each hub as is seen there: each
 // way over groups to the reference counts for what it says. When an instance ended nobody knows, so a hub has an offset and a drift to be found as nodes have.
-func (o *observations) faults(j *Matched, components *sets) (at, drift []float64) {
+func (o *observations) faults(j *Matched, components *sets) []float64 {
 	n := int32(len(o.x))
 	zero := func(k int32) float64 { ref := components.find(k); return o.mid[ref] - o.x[ref] }
 	ties, of, all := o.ties(j, zero)
 	noise := o.noises(of, int(all-n))
 	diag := make([]symmetric, all)
 	for k := range diag[:n] {
-		diag[k].drift = 1
+		diag[k].drift = o.firm
 	}
 	for i := range ties {
 		t := &ties[i]
 		for _, k := range [...]int32{t.node, t.hub} {
 			diag[k].offset += t.sum.offset
-			diag[k].both += t.sum.both
-			diag[k].drift += t.sum.drift
+			if o.leader(k) == k {
+				diag[k].both += t.sum.both
+			}
+			diag[o.leader(k)].drift += t.sum.drift
 		}
 	}
-	at, drift = make([]float64, n), make([]float64, n)
 	early, late := make([]float64, n), make([]float64, n)
 	draws := min(max(1<<18/(len(ties)+1), 32), 256)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +47,9 @@ func (o *observations) faults(j *Matched, components *sets) (at, drift []float64
 	for range draws {
 		clear(r)
 		for k := range r[:n] {
-			r[k][1] = rng.NormFloat64()
+			if o.lead[k] == int32(k) {
+				r[k][1] = o.firm * rng.NormFloat64()
+			}
 		}
 		for i := range ties {
 			t := &ties[i]
@@ -60,29 +57,28 @@ func (o *observations) faults(j *Matched, components *sets) (at, drift []float64
 			q := noise[t.hub-n]
 			a, b = q*t.low*a, q*(t.by*a+t.high*b)
 			r[t.node][0] += a
-			r[t.node][1] += b
+			r[o.lead[t.node]][1] += b
 			r[t.hub][0] -= a
 			r[t.hub][1] -= b
 		}
-		x := settle(ties, diag, r, int(n))
+		x := o.settle(ties, diag, r)
 		for k := range n {
 			ref := x[components.find(k)]
-			offset, slope := x[k][0]-ref[0], x[k][1]-ref[1]
-			from := (-o.x[k] - zero(k)) * driftPrior
-			to := from + float64(j.Members[k].Window[1]-j.Members[k].Window[0])*driftPrior
+			offset, slope := x[k][0]-ref[0], x[o.lead[k]][1]-x[o.lead[components.find(k)]][1]
+			from := (-o.x[k] - zero(k)) * o.slope
+			to := from + float64(j.Members[k].Window[1]-j.Members[k].Window[0])*o.slope
 			early[k] += sq(offset + slope*from)
 			late[k] += sq(offset + slope*to)
-			drift[k] += sq(slope)
 		}
 	}
-	for k := range at {
-		at[k], drift[k] = math.Sqrt(max(early[k], late[k])/float64(draws)), math.Sqrt(drift[k]/float64(draws))
+	for k := range early {
+		early[k] = math.Sqrt(max(early[k], late[k]) / float64(draws))
 	}
-	return at, drift
+	return early
 }
 
 // settle solves for offsets and drifts of nodes and hubs by conjugate gradients, with what each knows of itself as preconditioner. It uses up r.
-func settle(ties []tie, diag []symmetric, r [][2]float64, nodes int) [][2]float64 {
+func (o *observations) settle(ties []tie, diag []symmetric, r [][2]float64) [][2]float64 {
 	x, z, p, q := make([][2]float64, len(r)), make([][2]float64, len(r)), make([][2]float64, len(r)), make([][2]float64, len(r))
 	old, least := 1.0, 0.0
 	for range 400 {
@@ -103,16 +99,16 @@ func settle(ties []tie, diag []symmetric, r [][2]float64, nodes int) [][2]float6
 		for k := range p {
 			p[k] = [2]float64{z[k][0] + rho/old*p[k][0], z[k][1] + rho/old*p[k][1]}
 			q[k] = [2]float64{}
-			if k < nodes {
-				q[k][1] = p[k][1]
+			if k < len(o.x) {
+				q[k][1] = o.firm * p[k][1]
 			}
 		}
 		for i := range ties {
 			t := &ties[i]
-			a, b := p[t.node][0]-p[t.hub][0], p[t.node][1]-p[t.hub][1]
+			a, b := p[t.node][0]-p[t.hub][0], p[o.lead[t.node]][1]-p[t.hub][1]
 			a, b = t.sum.offset*a+t.sum.both*b, t.sum.both*a+t.sum.drift*b
 			q[t.node][0] += a
-			q[t.node][1] += b
+			q[o.lead[t.node]][1] += b
 			q[t.hub][0] -= a
 			q[t.hub][1] -= b
 		}
@@ -169,7 +165,7 @@ func (o *observations) ties(j *Matched, zero func(node int32) float64) (list []t
 				at[[2]int32{o.node[i], hub}] = k
 				list = append(list, tie{node: o.node[i], hub: hub})
 			}
-			w, t := float64(o.w[i]), (o.global(i)-from)*driftPrior
+			w, t := float64(o.w[i]), (o.global(i)-from)*o.slope
 			list[k].sum.offset += w
 			list[k].sum.both += w * t
 			list[k].sum.drift += w * t * t
@@ -182,4 +178,12 @@ func (o *observations) ties(j *Matched, zero func(node int32) float64) (list []t
 		t.high = math.Sqrt(max(t.sum.drift-sq(t.by), 0))
 	}
 	return list, of, hubs
+}
+
+// leader is the node whose drift a node or a hub has.
+func (o *observations) leader(k int32) int32 {
+	if int(k) < len(o.lead) {
+		return o.lead[k]
+	}
+	return k
 }

@@ -2,8 +2,11 @@ package ranks
 
 import "math"
 
-// driftPrior is how much clocks drift against each other as a rule.
-const driftPrior = 20e-6
+// Before anything is known of them clocks are expected to drift by usualDrift, and that counts as much as so many drifts that were seen.
+const (
+	usualDrift = 20e-6
+	usualSeen  = 2
+)
 
 // minimise solves the weighted least squares for offsets and drifts by conjugate gradients with the diagonal as
 // preconditioner. The moment of each instance is eliminated: it is the weighted mean of what its members say. Nothing is stored but
@@ -26,21 +29,21 @@ func (o *observations) minimise() {
 		for i := o.first[c]; i < o.first[c+1]; i++ {
 			k, w := o.node[i], float64(o.w[i])
 			v := w * (o.global(i) - mean)
-			tau := o.tau(i) * driftPrior
+			tau := o.tau(i) * o.slope
 			r[k] += v
-			r[n+int(k)] += v * tau
+			r[n+int(o.lead[k])] += v * tau
 			large[k] = max(large[k], math.Abs(o.end[i])+math.Abs(o.x[k]))
 			own := w * (1 - w/total[c])
 			diag[k] += own
-			diag[n+int(k)] += own * tau * tau
+			diag[n+int(o.lead[k])] += own * tau * tau
 		}
 	}
 	// A common offset of all nodes changes nothing, so once residuals are no more than what rounding makes of such numbers,
 	// further steps would only follow the rounding, without an end where times are far apart.
 	least := 1e-18
-	for k := range n { // drifts are unknown in units of driftPrior
-		r[n+k] -= o.d[k] / driftPrior
-		diag[n+k]++
+	for k := range n { // drifts are unknown in units of the slope that is expected
+		r[n+k] -= o.firm * o.d[k] / o.slope
+		diag[n+k] += o.firm
 		least += diag[k] * large[k] * large[k] * 0x1p-100
 		if diag[k] == 0 {
 			diag[k] = 1
@@ -85,7 +88,41 @@ func (o *observations) minimise() {
 			panic("ranks: internal error: clocks cannot be solved")
 		}
 		o.x[k] += step[k]
-		o.d[k] += step[n+k] * driftPrior
+		o.vague[k] = o.slope * math.Sqrt(o.firm/diag[n+k])
+		o.d[k] += step[n+k] * o.slope
+	}
+}
+
+// expect sets by how much clocks drift to what is seen of those of this job, where as many count as their ends tell of. Which drift all have in common no end tells.
+func (o *observations) expect(components *sets) {
+	sum, known, own, apart := usualSeen*sq(usualDrift), 0.0, 0.0, 0.0
+	for k, d := range o.d {
+		if o.lead[k] == int32(k) {
+			own++
+			known += 1 - sq(o.vague[k]/o.slope)
+			sum += sq(d)
+			if components.find(int32(k)) != int32(k) {
+				apart++
+			}
+		}
+	}
+	o.slope = math.Sqrt(sum / (usualSeen + known*apart/own))
+}
+
+// shareDrifts gives ranks of a host one drift, as they read one counter. Where their drifts are told apart, hosts only have one name.
+func (o *observations) shareDrifts(members []Member) {
+	const told = 1.5
+	first := map[string][]int32{}
+	for n := range members {
+		host, lead := members[n].Host, int32(n)
+		for _, l := range first[host] {
+			if d := math.Abs(o.d[n] - o.d[l]); d <= told*(o.vague[n]+o.vague[l]) && (lead == int32(n) || d < math.Abs(o.d[n]-o.d[lead])) {
+				lead = l
+			}
+		}
+		if o.lead[n] = lead; lead == int32(n) && host != "" {
+			first[host] = append(first[host], lead)
+		}
 	}
 }
 
@@ -93,22 +130,22 @@ func (o *observations) minimise() {
 func (o *observations) product(p, q, total []float64) {
 	n := len(o.x)
 	for k := range n {
-		q[k], q[n+k] = 0, p[n+k]
+		q[k], q[n+k] = 0, o.firm*p[n+k]
 	}
 	for c := range o.cases {
 		lo, hi := o.first[c], o.first[c+1]
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			k := o.node[i]
-			sum += float64(o.w[i]) * (p[k] + p[n+int(k)]*o.tau(i)*driftPrior)
+			sum += float64(o.w[i]) * (p[k] + p[n+int(o.lead[k])]*o.tau(i)*o.slope)
 		}
 		mean := sum / total[c]
 		for i := lo; i < hi; i++ {
 			k := o.node[i]
-			tau := o.tau(i) * driftPrior
-			v := float64(o.w[i]) * (p[k] + p[n+int(k)]*tau - mean)
+			tau := o.tau(i) * o.slope
+			v := float64(o.w[i]) * (p[k] + p[n+int(o.lead[k])]*tau - mean)
 			q[k] += v
-			q[n+int(k)] += v * tau
+			q[n+int(o.lead[k])] += v * tau
 		}
 	}
 }

@@ -51,5 +51,5 @@ func (j *Matched) possible(in *Instance, refs []Ref) bool {
 	}
 	came, _ := j.times(last)
 	_, left := j.times(first)
-	return came-left <= 2*unevenEnds+j.Members[last.Member].Clock.Error+j.Members[first.Member].Clock.Error
+	return came-left <= 2*endNoise+j.Members[last.Member].Clock.Error+j.Members[first.Member].Clock.Error
 }

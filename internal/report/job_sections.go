@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -213,12 +214,12 @@ func (r *JobReport) hosts() string {
 	return " of " + tables.Counted(len(names), "host")
 }
 
-// drift says how steady the clocks are.
+// drift says how steady the clocks are: a drift counts where it moves a clock by more than that may be off.
 func (r *JobReport) drift() string {
 	drift, weak := 0, 0
 	for i := range r.Job.Ranks {
-		c := &r.Job.Ranks[i].Clock
-		if c.Drift != 0 {
+		c, w := &r.Job.Ranks[i].Clock, &r.Job.Ranks[i].Window
+		if moved := float64(c.Drift) * float64(w.End-w.Start) / 2e9; math.Abs(moved) > float64(c.Error) {
 			drift++
 		}
 		if c.Observations < 3 {

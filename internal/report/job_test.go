@@ -138,7 +138,7 @@ func addsUpJob(t *testing.T, j *report.Job) {
 // TestJobText: the text says what there is to say, and no line is wider than asked.
 func TestJobText(t *testing.T) {
 	for i, want := range [][]string{
-		{"8 ranks of 8", "2 hosts", "no drift", "GPU slow ×"},
+		{"8 ranks of 8", "2 hosts", "drift on 2 ranks", "GPU slow ×"},
 		{"ranks of 8", "without a trace", "A slow link: group", "Left out: notes.json", "A note"},
 		{"Groups are by when they end"},
 	} {
