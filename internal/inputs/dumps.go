@@ -13,6 +13,9 @@ import (
 	"overlay/internal/report"
 )
 
+// dumpName is in the names that PyTorch gives to dumps of the flight recorder.
+const dumpName = "trace_rank_"
+
 // Dumps reads the dumps of flight recorders that inputs name, files or folders of them, and gives the inputs that are anything else; without a dump these are all. A file is
 // looked into where its name is one that PyTorch gives, where it comes first, or behind a dump.
 func Dumps(names []string) (dumps []*flights.Dump, rest []string, err error) {
@@ -28,7 +31,7 @@ func Dumps(names []string) (dumps []*flights.Dump, rest []string, err error) {
 			}
 		}
 		for k, name := range files {
-			if i+k > 0 && len(dumps) == 0 && !strings.Contains(filepath.Base(name), "trace_rank_") {
+			if i+k > 0 && len(dumps) == 0 && !strings.Contains(filepath.Base(name), dumpName) {
 				continue
 			}
 			src, err := dump(name)

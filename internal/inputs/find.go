@@ -166,13 +166,15 @@ func (f *Found) folder(name string) error {
 // noTraces says of a folder without traces which of the folders below it have some. Of very many files not all are looked at.
 func noTraces(name string) error {
 	const most, mostSeen = 12, 100_000
-	var with, records []string
+	var with, records, dumps []string
 	counts := map[string]int{}
 	err := Walk(Disk, name, mostSeen, func(file string, e fs.DirEntry) error {
 		switch dir := path.Dir(file); {
 		case e.IsDir():
 		case dir == "." && slices.Contains([]string{".csv", ".parquet"}, path.Ext(file)):
 			records = append(records, path.Join(filepath.ToSlash(name), file))
+		case dir == "." && strings.Contains(file, dumpName):
+			dumps = append(dumps, file)
 		case dir != "." && IsTraceName(e.Name()): // what is named like a trace right here is none
 			if counts[dir]++; counts[dir] == 1 {
 				with = append(with, dir)
@@ -189,6 +191,9 @@ func noTraces(name string) error {
 	slash := strings.TrimRight(report.Plain(name), "/") + "/"
 	if len(records) > 0 {
 		return fmt.Errorf("%s: no traces here; coarse records of a job are one file: give it by name, as %s", slash, report.Plain(records[0]))
+	}
+	if len(dumps) > 0 {
+		return fmt.Errorf("%s: no traces here; %s may be a dump of a flight recorder: 'overlay report %s' says who did not arrive", slash, report.Plain(dumps[0]), slash)
 	}
 	if len(with) == 0 {
 		return fmt.Errorf("%s: no traces (looked for *.json and *.pftrace, also .gz and .zst): give a folder that holds some", slash)
