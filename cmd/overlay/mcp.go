@@ -55,10 +55,7 @@ func (j *job) serveAgents() error {
 	}
 	c := &calls{files: files, slots: make(chan struct{}, limits.AgentCalls)}
 	a := &agents.Agents{Files: files, Version: version, Schema: schemaText(), Run: c.run}
-	if err := a.Serve(context.Background(), j.stdin, j.stdout); err != nil {
-		return fmt.Errorf("what the agent sends is no message: %w", err)
-	}
-	return nil
+	return a.Serve(context.Background(), j.stdin, j.stdout)
 }
 
 // errand is what the process that does the work of a call is told, as a line on its standard input. The rest of that input is

@@ -17,15 +17,10 @@ import (
 	"overlay/internal/tables"
 )
 
-// Serve offers the tools to one agent until it hangs up, or sends what is no message.
+// Serve offers the tools to one agent until it hangs up.
 func (a *Agents) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return a.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: limits.AgentLine})
+	return a.server().Run(ctx, transport(in, out))
 }
-
-// unclosed is an output that stays open.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 func (a *Agents) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "overlay", Version: a.Version}, &mcp.ServerOptions{
