@@ -79,12 +79,7 @@ func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []timed 
 			out = append(out, timed{ns, r.g.Acts[a].Event, a})
 		}
 	}
-	slices.SortFunc(out, func(a, b timed) int {
-		if a.ns != b.ns {
-			return cmp.Compare(b.ns, a.ns)
-		}
-		return cmp.Compare(a.event, b.event)
-	})
+	slices.SortFunc(out, func(a, b timed) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.event, b.event)) })
 	return out
 }
 

@@ -40,6 +40,17 @@ func (r *run) launcher(a cdg.ActID) cdg.ActID {
 	return r.g.ActOf[l]
 }
 
+// launchesOf are the calls that launched operations of a list.
+func (r *run) launchesOf(ops []cdg.ActID) whatif.Set {
+	set := r.m.NewSet()
+	for _, o := range ops {
+		if l := r.launch(o); l != cdg.NoAct {
+			set.Add(l)
+		}
+	}
+	return set
+}
+
 // mark is the time of an activity on the critical path, ns.
 func (r *run) mark(a cdg.ActID) int64 { return r.marks[a] }
 
@@ -104,6 +115,9 @@ func (r *run) fits(kinds []trace.Kind, match func(name string) bool) map[trace.S
 	}
 	return out
 }
+
+// anyName fits every name.
+func anyName(string) bool { return true }
 
 // oneOf makes a test for names of a list.
 func oneOf(names ...string) func(string) bool {
@@ -275,7 +289,7 @@ type moved struct {
 }
 
 func (r *run) findMoved() moved {
-	x := moved{copies: r.named(gpuCopy, func(string) bool { return true })}
+	x := moved{copies: r.named(gpuCopy, anyName)}
 	x.bytes = make([]int64, len(x.copies))
 	par.EachRange(len(x.copies), par.Ranges(len(x.copies), copiesRange), func(_, from, to int) {
 		for i := from; i < to; i++ {

@@ -30,31 +30,19 @@ var attentionUnfused = add(rule{
 	find: func(r *run) *found {
 		var between, products []cdg.ActID
 		n := 0
-		softmax := r.fits(gpuKernel, func(s string) bool {
+		softmax := func(s string) bool {
 			s = strings.ToLower(s)
 			return strings.Contains(s, "softmax") && !strings.Contains(s, "backward") && !strings.Contains(s, "log_softmax") && !strings.Contains(s, "logsoftmax")
-		})
-		if len(softmax) == 0 {
-			return nil
 		}
-		for l := range r.g.Lanes {
-			if !r.g.Lanes[l].Stream {
+		for _, a := range r.named(gpuKernel, softmax) {
+			before, after := productBeside(r, a, -1), productBeside(r, a, 1)
+			if before == cdg.NoAct || after == cdg.NoAct || inBackward(r, a) {
 				continue
 			}
-			first, limit := r.g.Lanes[l].First, r.g.Lanes[l].Limit
-			for a := first; a < limit; a++ {
-				if r.kind(a) != trace.Kernel || !softmax[r.syms[a]] || !r.inside(a) || inBackward(r, a) {
-					continue
-				}
-				before, after := productBeside(r, a, -1, first, limit), productBeside(r, a, 1, first, limit)
-				if before == cdg.NoAct || after == cdg.NoAct {
-					continue
-				}
-				n++
-				products = append(products, before, after)
-				for b := before + 1; b < after; b++ {
-					between = append(between, b)
-				}
+			n++
+			products = append(products, before, after)
+			for b := before + 1; b < after; b++ {
+				between = append(between, b)
 			}
 		}
 		slices.Sort(between)
@@ -94,10 +82,11 @@ func inBackward(r *run, a cdg.ActID) bool {
 }
 
 // productBeside is the nearest batched product before or after an operation in its stream, NoAct without one nearby.
-func productBeside(r *run, a cdg.ActID, step int, first, limit cdg.ActID) cdg.ActID {
-	for i, b := 0, int(a)+step; i <= nearProduct && b >= int(first) && b < int(limit); i, b = i+1, b+step {
-		if batched(r, cdg.ActID(b)) {
-			return cdg.ActID(b)
+func productBeside(r *run, a, step cdg.ActID) cdg.ActID {
+	lane := &r.g.Lanes[r.g.Acts[a].Lane]
+	for i, b := 0, a+step; i <= nearProduct && b >= lane.First && b < lane.Limit; i, b = i+1, b+step {
+		if batched(r, b) {
+			return b
 		}
 	}
 	return cdg.NoAct
@@ -108,10 +97,7 @@ func maybeBatched(name string) uint32 { return bit(gemms(name) || strings.Contai
 
 // batched reports whether a kernel is a product of batches of matrices, by the operators around its launch.
 func batched(r *run, a cdg.ActID) bool {
-	if r.kind(a) != trace.Kernel {
-		return false
-	}
-	if r.gemms.of(r.tr, r.syms[a]) == 0 {
+	if r.kind(a) != trace.Kernel || r.gemms.of(r.tr, r.syms[a]) == 0 {
 		return false
 	}
 	yes := false

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
+	"overlay/internal/whatif"
 )
 
 // Kinds of kernels that read and write each value once or twice, so that several could be one.
@@ -130,7 +131,7 @@ var elementwiseChain = add(rule{
 		f.action = r.program().orCompile(fused...)
 		f.change.remove(gone)
 		f.change.zero(calls)
-		f.change.lengthen(longest, 23, 20)
+		f.change.changes = append(f.change.changes, whatif.Change{Verb: whatif.Scale, On: r.m.SetOf(longest...), Num: 23, Den: 20})
 		return f
 	},
 })

@@ -21,14 +21,13 @@ func (r *run) findCollectives() []cdg.ActID {
 // laterCollectives are the collectives without the first of each stream: that one waits for ranks whose recording began later, or
 // that were set up later, and says nothing of what the others wait for.
 func laterCollectives(r *run) []cdg.ActID {
-	first := map[int32]cdg.ActID{}
-	for _, a := range r.collectives() {
-		l := int32(r.g.Acts[a].Lane)
-		if f, ok := first[l]; !ok || r.g.Acts[a].Start < r.g.Acts[f].Start {
-			first[l] = a
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(r.collectives()), func(a cdg.ActID) bool { return first[int32(r.g.Acts[a].Lane)] == a })
+	seen := map[cdg.LaneID]bool{}
+	return slices.DeleteFunc(slices.Clone(r.collectives()), func(a cdg.ActID) bool {
+		lane := r.g.Acts[a].Lane
+		first := !seen[lane]
+		seen[lane] = true
+		return first
+	})
 }
 
 // criticalOf is the time of activities on the critical path.

@@ -56,22 +56,6 @@ func launchesSoon(r *run, call cdg.ActID, calls, comms whatif.Set) bool {
 	return false
 }
 
-// laterLaunches are the launches of all operations, and those of collectives.
-func laterLaunches(r *run) (calls, comms whatif.Set) {
-	calls, comms = r.m.NewSet(), r.m.NewSet()
-	for _, l := range r.launches {
-		if l != cdg.NoAct {
-			calls.Add(l)
-		}
-	}
-	for _, a := range r.collectives() {
-		if l := r.launch(a); l != cdg.NoAct {
-			comms.Add(l)
-		}
-	}
-	return calls, comms
-}
-
 var _ = add(rule{
 	id: "copy-d2h", group: Specific, class: critpath.ClassCopy, kind: AtMost, level: Medium,
 	why:      "the thread launches again within a millisecond; whether it reads the values before cannot be seen",
@@ -81,7 +65,7 @@ var _ = add(rule{
 	action:   []string{"copy into a pinned buffer with non_blocking=True, and read it a step later", "reduce on the GPU first: copy less"},
 	verify:   "no call waits for the copies named DtoH",
 	find: func(r *run) *found {
-		calls, comms := laterLaunches(r)
+		calls, comms := r.launchesOf(r.ops), r.launchesOf(r.collectives())
 		var copies, read []cdg.ActID // read: the program may read them at once, so the wait stays
 		large := false
 		for _, a := range r.named(gpuCopy, toHost) {

@@ -7,7 +7,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 )
 
 // tensorMakers are the operators that put small values of the host on a device.
@@ -61,14 +60,7 @@ func filledOnHost(r *run) (list []cdg.ActID) {
 	if 100*r.criticalOf(fills) <= r.window {
 		return nil
 	}
-	calls, copies := r.m.NewSet(), r.m.NewSet()
-	for _, a := range r.ops {
-		if l := r.launch(a); l != cdg.NoAct {
-			if calls.Add(l); r.kind(a) == trace.Memcpy && toDevice(r.name(a)) {
-				copies.Add(l)
-			}
-		}
-	}
+	calls, copies := r.launchesOf(r.ops), r.launchesOf(r.named(gpuCopy, toDevice))
 	for _, a := range fills {
 		last := r.g.Enclosed(a)
 		for b, limit := a+1, min(last+nextLaunch, r.g.Lanes[r.g.Acts[a].Lane].Limit); b < limit; b++ {

@@ -30,11 +30,7 @@ func fetchesOfWorkers(r *run) (all, late []cdg.ActID) {
 // that pins batches works for the fetch, too.
 func besideWorkers(r *run) (ns, unseen int64) {
 	_, late := fetchesOfWorkers(r)
-	spans := make([]cdg.Span, 0, len(late))
-	for _, a := range late {
-		spans = append(spans, cdg.Span{Start: r.g.Acts[a].Start, End: r.g.Acts[a].End})
-	}
-	spans = critpath.Joined(spans)
+	spans := r.spans(late)
 	for _, s := range r.path.Segments.All() {
 		for len(spans) > 0 && spans[0].End <= s.Start {
 			spans = spans[1:]

@@ -211,20 +211,14 @@ func entersCapture(name string) bool {
 }
 
 // triedConvolutions lists convolutions that time several algorithms with events, as torch.backends.cudnn.benchmark has the first of each shape do.
-func triedConvolutions(r *run) []cdg.ActID {
+func triedConvolutions(r *run) (list []cdg.ActID) {
 	in := r.within(r.outermost(r.named(opKinds, containsAny("cudnn_convolution", "miopen_convolution", "convolution_backward"))))
-	set := map[cdg.ActID]bool{}
 	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.EventSync }) {
 		if c := in.by(a); c != cdg.NoAct && r.dur(c) > coldCall {
-			set[c] = true
+			list = append(list, c)
 		}
 	}
-	var list []cdg.ActID
-	for a := range set {
-		list = append(list, a)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }
 
 // firstOps are operators whose first instance makes something that stays: contexts, handles, plans.

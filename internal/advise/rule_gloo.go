@@ -5,12 +5,21 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/vendors"
 )
 
 // longPiece is the length from which on a stretch of a thread is a wait for somebody, ns.
 const longPiece = 1_000_000
+
+// spans is when any slice of a list runs, disjoint and in order.
+func (r *run) spans(list []cdg.ActID) (spans []cdg.Span) {
+	for _, a := range list {
+		spans = append(spans, cdg.Span{Start: r.g.Acts[a].Start, End: r.g.Acts[a].End})
+	}
+	return critpath.Joined(spans)
+}
 
 // besideCollectives is how much of the path that is, ns.
 func besideCollectives(r *run) (ns int64) {
@@ -29,19 +38,7 @@ func (r *run) findBesideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
 	if len(r.ops) > 0 || len(calls) == 0 {
 		return calls, beside
 	}
-	var spans []cdg.Span // when any of them runs, disjoint and ascending
-	for _, a := range calls {
-		spans = append(spans, cdg.Span{Start: r.g.Acts[a].Start, End: r.g.Acts[a].End})
-	}
-	slices.SortFunc(spans, func(a, b cdg.Span) int { return int(min(max(a.Start-b.Start, -1), 1)) })
-	joined := spans[:1]
-	for _, s := range spans[1:] {
-		if last := &joined[len(joined)-1]; s.Start <= last.End {
-			last.End = max(last.End, s.End)
-		} else {
-			joined = append(joined, s)
-		}
-	}
+	joined := r.spans(calls)
 	own := r.m.SetOf(calls...)
 	for i := range r.g.Pieces {
 		p := &r.g.Pieces[i]

@@ -27,12 +27,7 @@ var _ = add(rule{
 		if len(r.names[trace.Python]) == 0 || len(r.ops) == 0 {
 			return nil
 		}
-		kernels := r.m.NewSet()
-		for _, o := range r.ops {
-			if l := r.launch(o); l != cdg.NoAct && r.kind(o) != trace.Memcpy {
-				kernels.Add(l)
-			}
-		}
+		kernels := r.launchesOf(slices.DeleteFunc(slices.Clone(r.ops), func(o cdg.ActID) bool { return r.kind(o) == trace.Memcpy }))
 		until := func(a cdg.ActID) cdg.ActID { // not r.g.Enclosed: the annotation of a step begins inside the profiler's call, and outlasts it
 			rest := r.g.Acts[a+1 : min(r.g.Lanes[r.g.Acts[a].Lane].Limit, r.firstOp)]
 			return a + 1 + cdg.ActID(sort.Search(len(rest), func(i int) bool { return rest[i].Start >= r.g.Acts[a].End }))

@@ -65,13 +65,8 @@ func (r *run) loops() (out []loop) {
 	if len(r.names[trace.Python]) == 0 || len(r.ops) == 0 {
 		return nil
 	}
-	upTo := make([]int32, r.firstOp+1) // how many launches lie before an activity
-	launching := r.m.NewSet()
-	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct && r.kind(o) == trace.Kernel { // copies have findings of their own
-			launching.Add(l)
-		}
-	}
+	upTo := make([]int32, r.firstOp+1)                     // how many launches lie before an activity
+	launching := r.launchesOf(r.named(gpuKernel, anyName)) // copies have findings of their own
 	for a := range r.firstOp {
 		upTo[a+1] = upTo[a]
 		if launching.Has(a) {

@@ -6,7 +6,6 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -36,15 +35,11 @@ var profilerCost = add(rule{
 	scenario: "threads are faster by one factor, those that launch nothing by another, and so is what lies between what they do",
 	verify:   "the same step without a profiler takes as much less",
 	find: func(r *run) *found {
-		views := r.named(opKinds, oneOf(viewOps...))
-		if len(views) < fewOps || r.result(slowHostOps) != nil || r.tr.Recorder != vendors.PyTorch {
+		views, usual := viewTime(r)
+		if views == nil || r.result(slowHostOps) != nil || r.tr.Recorder != vendors.PyTorch {
 			return nil // nothing tells what recording an operator takes
 		}
-		own := make([]int64, len(views))
-		for i, a := range views {
-			own[i] = r.own(a)
-		}
-		view := float64(stat.Median(own))
+		view := float64(usual)
 		costs := [trace.NumKinds]float64{trace.CPUOp: costOfOp, trace.Runtime: costOfCall, trace.Driver: costOfCall, trace.Python: costOfFrame}
 		counts := [trace.NumKinds]int{}
 		cold := r.cold()

@@ -2,7 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -37,8 +36,20 @@ func (r *run) findOldStacks() bool {
 }
 
 // viewOps compute nothing, so what they take is what any operator costs the CPU.
-var viewOps = []string{"aten::view", "aten::as_strided", "aten::t", "aten::transpose", "aten::detach", "aten::alias", "aten::unsqueeze", "aten::expand", "aten::select",
-	"aten::slice", "aten::permute"}
+var viewOps = oneOf("aten::view", "aten::as_strided", "aten::t", "aten::transpose", "aten::detach", "aten::alias", "aten::unsqueeze", "aten::expand", "aten::select",
+	"aten::slice", "aten::permute")
+
+// viewTime lists operators that compute nothing, with the median of what these take themselves, ns; nil where they are too few.
+func viewTime(r *run) (views []cdg.ActID, median int64) {
+	if views = r.named(opKinds, viewOps); len(views) < fewOps {
+		return nil, 0
+	}
+	own := make([]int64, len(views))
+	for i, a := range views {
+		own[i] = r.own(a)
+	}
+	return views, stat.Median(own)
+}
 
 const (
 	usualOp = 1_500 // ns that a view takes: 0.3 to 4 µs on CPUs of today
@@ -55,19 +66,11 @@ var slowHostOps = add(rule{
 	action:   []string{"record again without with_stack, record_shapes and detect_anomaly", "if that changes nothing: look at the CPU's frequency governor and at what else runs there"},
 	verify:   "views take less than 4 µs",
 	find: func(r *run) *found {
-		views := r.named(opKinds, func(s string) bool { return slices.Contains(viewOps, s) })
-		if len(views) < fewOps {
-			return nil
-		}
-		own := make([]int64, len(views))
-		for i, a := range views {
-			own[i] = r.own(a)
-		}
-		usual := stat.Median(own)
+		views, usual := viewTime(r)
 		if usual < slowOp {
 			return nil
 		}
-		ops := r.named(opKinds, func(string) bool { return true })
+		ops := r.named(opKinds, anyName)
 		f := &found{events: events{list: views, expected: usualOp}, change: r.scenario(), do: "record again without with_stack",
 			saw:     fmt.Sprintf("operators that compute nothing take %s", tables.Duration(usual)),
 			numbers: []Number{timeOf("median of views", usual), countOf("views", len(views)), countOf("operators", len(ops))}}

@@ -82,27 +82,9 @@ func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64
 	}
 }
 
-// lengthen multiplies the time of operations that take over the work of others.
-func (s *scenario) lengthen(list []cdg.ActID, num, den int64) {
-	if len(list) > 0 {
-		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: s.r.m.SetOf(list...), Num: num, Den: den})
-	}
-}
-
 // zero takes all own time of a list.
 func (s *scenario) zero(list []cdg.ActID) {
-	own, set, any := s.r.own, s.r.m.NewSet(), false
-	for _, a := range list {
-		if ns := own(a); ns > 0 {
-			set.Add(a)
-			s.takes(a, ns)
-			any = true
-		}
-	}
-	later(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) })
-	if any {
-		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: 0, Den: percents})
-	}
+	s.scale(list, func(cdg.ActID, int64) int64 { return 0 })
 }
 
 // shrink gives each slice of a list some ns in all, with what it encloses; those that take less keep their time.
