@@ -32,7 +32,7 @@ func Judge(j *ranks.Job, expected ranks.Expected) *ranks.Verdict {
 		})
 		return v
 	}
-	w := &weigher{job: j, median: j.Excesses(), all: v.Stragglers}
+	w := &weigher{job: j, median: j.Excesses()}
 	var of [][]ranks.Excess
 	for i := range v.Stragglers {
 		s := &v.Stragglers[i]
@@ -74,7 +74,6 @@ func bound(j *ranks.Job, s *ranks.Straggler) int64 {
 type weigher struct {
 	job    *ranks.Job
 	median []ranks.Excess
-	all    []ranks.Straggler
 }
 
 // excess is what a straggler has more than its peers. A stage is compared with the others. What somebody else has to do is dealt out evenly.
@@ -90,12 +89,10 @@ func (w *weigher) excess(s *ranks.Straggler) []ranks.Excess {
 	return slices.DeleteFunc(w.job.OverMean(s.Cause.OnHost), func(e ranks.Excess) bool { return !s.Hits(e.Member, e.Step) })
 }
 
-// spared is what a straggler has more than the median of its peers: on its side, where the same ranks are another straggler on the other one.
+// spared is what a straggler has more than the median of its peers, where its cause is: what little more it has on the other side, or only seems to in steps that are not whole,
+// its repair leaves as it is. One that is slow by turns, or once, has it on both sides.
 func (w *weigher) spared(s *ranks.Straggler) []ranks.Excess {
-	split := slices.ContainsFunc(w.all, func(o ranks.Straggler) bool {
-		return o.Kind == ranks.Persistent && s.Kind == ranks.Persistent && o.Cause.OnHost != s.Cause.OnHost && slices.Equal(o.Members, s.Members)
-	})
 	return slices.DeleteFunc(slices.Clone(w.median), func(e ranks.Excess) bool {
-		return !s.Hits(e.Member, e.Step) || split && e.Host != s.Cause.OnHost
+		return !s.Hits(e.Member, e.Step) || s.Kind == ranks.Persistent && e.Host != s.Cause.OnHost
 	})
 }

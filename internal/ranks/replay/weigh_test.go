@@ -56,7 +56,7 @@ func TestGainOfStep(t *testing.T) {
 	}
 }
 
-// TestSameNumber: what is said to be gained without a rank is what the same question gets when it is asked of each rank; of a job whose summaries do not say what
+// TestSameNumber: what is said to be gained without a rank is about what the same question gets when it is asked of each rank, of whom all excess goes, not that of one side alone; of a job whose summaries do not say what
 // collectives followed from it is a bound.
 func TestSameNumber(t *testing.T) {
 	for _, o := range []testtrace.JobOptions{{Kind: "dp", Cause: "gpu", Seed: 9, World: 8, Steps: 5}, {Kind: "tp_dp", Cause: "cpu", Seed: 9, World: 8, Steps: 5}, {Kind: "fsdp", Cause: "data", Seed: 9, World: 8, Steps: 5}} {
@@ -72,7 +72,7 @@ func TestSameNumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := &v.Stragglers[0]; list[0].Name != j.Who(s) || list[0].Saved != s.Gain || s.Gain <= 0 || s.Bound {
+		if s := &v.Stragglers[0]; list[0].Name != j.Who(s) || list[0].Saved < s.Gain || list[0].Saved-s.Gain > s.Gain/1000 || s.Gain <= 0 || s.Bound {
 			t.Errorf("%s: %s gains %d ns, asked of each rank %s %d", o.Cause, j.Who(s), s.Gain, list[0].Name, list[0].Saved)
 		}
 		exact := v.Stragglers[0].Gain
@@ -83,6 +83,23 @@ func TestSameNumber(t *testing.T) {
 		if s := &v.Stragglers[0]; !s.Bound || s.Gain < exact*9/10 || s.Gain > s.Excess {
 			t.Errorf("%s: at most %d ns (bound: %v) of %d, and %d by a replay", o.Cause, s.Gain, s.Bound, s.Excess, exact)
 		}
+	}
+}
+
+// TestOneSide: of a rank whose batches come late, and for which nobody waits, a step that its window cuts holds more of its device than of its peers'. The loader's repair does not mend
+// the device, so the rank is a note.
+func TestOneSide(t *testing.T) {
+	list, err := jobjudge.Summaries(testtrace.RandomJobSet(5510125))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := replay.Judge(j, ranks.Expected{})
+	if len(v.Stragglers) > 0 || len(v.Idle) != 1 || v.Idle[0].Cause.What != ranks.DataLoading || v.Idle[0].Worth() > 0 || v.Idle[0].Members[0] != 1 {
+		t.Errorf("%+v, notes %+v", v.Stragglers, v.Idle)
 	}
 }
 
@@ -227,7 +244,7 @@ func TestStage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := &v.Stragglers[0]; list[0].Name != s.Name || list[0].Saved != s.Gain || s.Gain < m.Recorded()/50 {
+	if s := &v.Stragglers[0]; list[0].Name != s.Name || list[0].Saved < s.Gain || list[0].Saved-s.Gain > s.Gain/1000 || s.Gain < m.Recorded()/50 {
 		t.Errorf("%s gains %d ns, asked of each stage %+v", s.Name, s.Gain, list[0])
 	}
 	parse := replay.Parser{Model: m}
