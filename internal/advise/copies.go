@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -19,14 +20,17 @@ const (
 )
 
 // Directions of copies, as CUPTI writes them; ROCm says only which side is the host.
-func toDevice(s string) bool {
-	return strings.Contains(s, "HtoD") || strings.Contains(s, "HostToDevice")
-}
-func toHost(s string) bool { return strings.Contains(s, "DtoH") || strings.Contains(s, "DeviceToHost") }
+var (
+	toDevice = containsAny("HtoD", "HostToDevice")
+	toHost   = containsAny("DtoH", "DeviceToHost")
+)
 
 // pageable reports whether a copy has a side of which the name says that it is pageable; the second spelling is of 2020.
-func pageable(s string) bool {
-	return strings.Contains(s, "Pageable") || strings.Contains(s, "Pagable")
+var pageable = containsAny("Pageable", "Pagable")
+
+// largeCopies lists the copies of a kind of which bandwidth decides how long they take.
+func largeCopies(r *run, fits func(string) bool) []cdg.ActID {
+	return slices.DeleteFunc(r.named(gpuCopy, fits), func(a cdg.ActID) bool { return r.bytes(a) < largeCopy })
 }
 
 // links are GB/s of copies of pinned memory by the generation of PCI Express that a device has, by its name.

@@ -160,6 +160,23 @@ func (r *run) about(list []cdg.ActID, noun, counted, do string) *found {
 		numbers: []Number{countOf(counted, len(list)), timeOf("in them", busy)}}
 }
 
+// some is a number of things.
+type some struct {
+	n    int
+	noun string
+}
+
+// countedAll lists things in words, but those of which there are none.
+func countedAll(list ...some) string {
+	var words []string
+	for _, x := range list {
+		if x.n > 0 {
+			words = append(words, tables.Counted(x.n, x.noun))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
 // Numbers of a finding: a time, a count, bytes.
 func timeOf(name string, ns int64) Number { return Number{Name: name, NS: ns} }
 func countOf(name string, n int) Number   { return Number{Name: name, Count: int64(n)} }

@@ -19,20 +19,14 @@ var _ = add(rule{
 	action:   []string{"DataLoader(..., pin_memory=True), or x.pin_memory() once", "x.to(device, non_blocking=True)"},
 	verify:   "the copies are named Pinned -> Device, and no cudaStreamSynchronize follows them",
 	find: func(r *run) *found {
-		var copies []cdg.ActID
-		for _, a := range r.named(gpuCopy, func(s string) bool { return toDevice(s) && pageable(s) }) {
-			if r.bytes(a) >= largeCopy {
-				copies = append(copies, a)
-			}
-		}
+		copies := largeCopies(r, func(s string) bool { return toDevice(s) && pageable(s) })
 		if len(copies) == 0 {
 			return nil
 		}
-		moved := sum(copies, r.bytes)
-		busy := sum(copies, r.dur)
+		moved, busy := sum(copies, r.bytes), sum(copies, r.dur)
 		f := &found{events: events{list: copies}, change: pinned(r, copies), do: "pin_memory=True, x.to(device, non_blocking=True)",
+			saw:     fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy)),
 			numbers: []Number{countOf("copies", len(copies)), timeOf("in copies", busy), bytesOf("moved", moved)}}
-		f.saw = fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy))
 		return f
 	},
 })

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
@@ -24,12 +25,7 @@ var _ = add(rule{
 			return nil
 		}
 		in := r.within(ops)
-		var copies []cdg.ActID
-		for _, a := range r.ops {
-			if in.by(a) != cdg.NoAct {
-				copies = append(copies, a)
-			}
-		}
+		copies := slices.DeleteFunc(slices.Clone(r.ops), func(a cdg.ActID) bool { return in.by(a) == cdg.NoAct })
 		f := &found{events: events{list: ops, expected: -1}, change: r.scenario(), do: "DDP(gradient_as_bucket_view=True)",
 			saw:     fmt.Sprintf("%s copied", tables.Counted(len(ops), "gradient")),
 			numbers: []Number{countOf("gradients", len(ops)), timeOf("in the operators", sum(ops, r.dur))}}

@@ -21,7 +21,7 @@ var _ = add(rule{
 	action:   []string{"copy the next batch on a stream of its own while this one is computed: wait_stream and record_stream, or a loader that prefetches to the GPU"},
 	verify:   "copies run beside kernels",
 	find: func(r *run) *found {
-		list := slices.DeleteFunc(r.named(gpuCopy, func(s string) bool { return toDevice(s) && strings.Contains(s, "Pinned") }), func(a cdg.ActID) bool { return r.bytes(a) < largeCopy })
+		list := largeCopies(r, func(s string) bool { return toDevice(s) && strings.Contains(s, "Pinned") })
 		if len(list) < 2 { // nothing could be computed meanwhile before the first
 			return nil
 		}

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -18,12 +19,7 @@ func fetchesOfWorkers(r *run) (all, late []cdg.ActID) {
 	all = r.outermost(r.named(markKinds, func(s string) bool {
 		return strings.HasPrefix(s, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
 	}))
-	for _, a := range all {
-		if r.dur(a) > lateFetch {
-			late = append(late, a)
-		}
-	}
-	return all, late
+	return all, slices.DeleteFunc(slices.Clone(all), func(a cdg.ActID) bool { return r.dur(a) <= lateFetch })
 }
 
 // besideWorkers is how much of the critical path threads have during late fetches, and how much of that in host code that was not recorded: a thread
@@ -51,19 +47,6 @@ func besideWorkers(r *run) (ns, unseen int64) {
 	return ns, unseen
 }
 
-// onlyFirst reports whether the first fetch alone is late: the workers had to start.
-func onlyFirst(all, late []cdg.ActID) bool {
-	return len(all) >= 3 && len(late) == 1 && late[0] == all[0]
-}
-
-func lateFetches(r *run, all, late []cdg.ActID, do string) *found {
-	f := &found{events: events{list: late, expected: fetchByWorker}, change: r.scenario(), do: do,
-		saw:     fmt.Sprintf("%s of %s late, %s", tables.Grouped(int64(len(late))), tables.Counted(len(all), "load"), tables.Duration(sum(late, r.dur))),
-		numbers: []Number{countOf("fetches", len(all)), countOf("late", len(late)), timeOf("in those", sum(late, r.dur))}}
-	f.change.shrink(late, fetchByWorker)
-	return f
-}
-
 var _ = add(rule{
 	id: "data-workers-late", group: Specific, kind: Predicted, level: Medium,
 	why:      "fetches take longer than passing on a batch that is ready does",
@@ -75,9 +58,13 @@ var _ = add(rule{
 	verify: "no fetch takes more than 3 ms",
 	find: func(r *run) *found {
 		all, late := fetchesOfWorkers(r)
-		if len(late) == 0 || onlyFirst(all, late) {
+		if len(late) == 0 || len(all) >= 3 && len(late) == 1 && late[0] == all[0] { // before the first one the workers had to start
 			return nil
 		}
-		return lateFetches(r, all, late, "more num_workers, then prefetch_factor")
+		f := &found{events: events{list: late, expected: fetchByWorker}, change: r.scenario(), do: "more num_workers, then prefetch_factor",
+			saw:     fmt.Sprintf("%s of %s late, %s", tables.Grouped(int64(len(late))), tables.Counted(len(all), "load"), tables.Duration(sum(late, r.dur))),
+			numbers: []Number{countOf("fetches", len(all)), countOf("late", len(late)), timeOf("in those", sum(late, r.dur))}}
+		f.change.shrink(late, fetchByWorker)
+		return f
 	},
 })

@@ -92,15 +92,8 @@ var coldStart = add(rule{
 			return nil
 		}
 		f := &found{events: events{list: list, expected: usualCall}, change: r.scenario(), do: "record later steps: schedule(wait=1, warmup=3, active=3)", numbers: []Number{countOf("first uses", len(list)), timeOf("in them", sum(list, r.dur))}}
-		for _, x := range []struct {
-			n    int
-			noun string
-		}{{len(calls), "first call"}, {len(built), "compilation or capture"}, {len(tried), "convolution that tries algorithms"}} {
-			if x.n > 0 {
-				f.saw += ", " + tables.Counted(x.n, x.noun)
-			}
-		}
-		f.saw = fmt.Sprintf("%s of first use: %s", tables.Duration(sum(list, r.dur)), f.saw[len(", "):])
+		f.saw = tables.Duration(sum(list, r.dur)) + " of first use: " +
+			countedAll(some{len(calls), "first call"}, some{len(built), "compilation or capture"}, some{len(tried), "convolution that tries algorithms"})
 		f.change.zero(calls)
 		f.change.shrink(built, 0)
 		f.change.shrink(tried, usualCall)
@@ -131,11 +124,9 @@ func firstUse(r *run) (ns int64) {
 // compilations lists the outermost slices of compilers on threads that launch.
 func compilations(r *run) (list []cdg.ActID) {
 	on := r.launching()
-	for _, a := range r.outermost(r.named([]trace.Kind{trace.Python, trace.Annotation, trace.CPUOp}, compiling)) {
-		if on[r.g.Acts[a].Lane] && r.dur(a) > longCompile {
-			list = append(list, a)
-		}
-	}
+	list = slices.DeleteFunc(r.outermost(r.named([]trace.Kind{trace.Python, trace.Annotation, trace.CPUOp}, compiling)), func(a cdg.ActID) bool {
+		return !on[r.g.Acts[a].Lane] || r.dur(a) <= longCompile
+	})
 	launched := 0
 	for a, o := range r.within(list) {
 		if o != cdg.NoAct && r.g.Lanes[r.g.Acts[a].Lane].Stream {

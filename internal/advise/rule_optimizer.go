@@ -43,23 +43,18 @@ func (r *run) inSteps(steps []cdg.ActID) inSteps {
 	for i, a := range steps {
 		at[a] = i
 	}
-	foreach := r.fits(opKinds, func(s string) bool { return strings.Contains(s, "_foreach_") })
-	multi := r.fits(gpuKernel, func(s string) bool { return strings.Contains(s, "multi_tensor_apply") })
+	foreach := r.fits([]trace.Kind{trace.CPUOp, trace.Kernel}, containsAny("_foreach_", "multi_tensor_apply"))
 	fused := r.fits(opKinds, func(s string) bool { return strings.Contains(strings.ToLower(s), "fused") })
 	for a, o := range around {
 		if o == cdg.NoAct {
 			continue
 		}
-		name := r.syms[cdg.ActID(a)]
-		if r.g.Lanes[r.g.Acts[a].Lane].Stream {
-			in.foreach = in.foreach || multi[name]
-		} else {
-			if r.kind(cdg.ActID(a)) == trace.CPUOp {
-				in.operators++
-			}
-			in.foreach = in.foreach || foreach[name]
-			in.fused = in.fused || fused[name]
+		name := r.syms[a]
+		if r.kind(cdg.ActID(a)) == trace.CPUOp {
+			in.operators++
 		}
+		in.foreach = in.foreach || foreach[name]
+		in.fused = in.fused || fused[name]
 	}
 	for _, a := range r.ops {
 		if o := around.by(a); o != cdg.NoAct {
@@ -183,13 +178,8 @@ var _ = add(rule{
 			return nil
 		}
 		in := r.inSteps(calls)
-		zeros := 0
 		around := r.within(calls)
-		for _, a := range r.named(opKinds, oneOf("aten::zero_")) {
-			if around.by(a) != cdg.NoAct {
-				zeros++
-			}
-		}
+		zeros := len(slices.DeleteFunc(r.named(opKinds, oneOf("aten::zero_")), func(a cdg.ActID) bool { return around.by(a) == cdg.NoAct }))
 		if len(in.all) < fewZeroed && zeros < fewZeroed {
 			return nil
 		}

@@ -2,11 +2,9 @@ package advise
 
 import (
 	"slices"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 	"overlay/internal/whatif"
@@ -78,30 +76,21 @@ var profilerCost = add(rule{
 		change := r.scenario()
 		change.scale(host, func(a cdg.ActID, own int64) int64 { return int64(float64(own) * left[other(a)]) })
 		change.changes = append(change.changes, whatif.Change{Verb: whatif.Delay, Num: int64(left[0] * percents), Den: percents, Kinds: []whatif.DelayClass{whatif.Untraced}})
-		var saw []string
-		for _, x := range []struct {
-			n    int
-			noun string
-		}{{counts[trace.CPUOp], "operator"}, {counts[trace.Runtime] + counts[trace.Driver], "call"}, {counts[trace.Python], "frame"}} {
-			if x.n > 0 {
-				saw = append(saw, tables.Counted(x.n, x.noun))
-			}
+		const compare = "compare a step with and without a profiler by the clock"
+		do, action, less := compare, []string{compare}, ""
+		switch {
+		case stacks(r) && r.tr.Shapes:
+			less = "record with with_stack=False, record_shapes=False"
+		case stacks(r):
+			less = "record with with_stack=False"
+		case r.tr.Shapes:
+			less = "record with record_shapes=False"
 		}
-		do := "compare a step with and without a profiler by the clock"
-		var action []string
-		for _, x := range [...]struct {
-			on   bool
-			flag string
-		}{{stacks(r), "with_stack"}, {r.tr.Shapes, "record_shapes"}} {
-			if x.on {
-				action = append(action, x.flag+"=False")
-			}
+		if less != "" {
+			do, action = compare+"; "+less, []string{less, compare}
 		}
-		if len(action) > 0 {
-			do += "; record with " + strings.Join(action, ", ")
-			action = []string{"record with " + strings.Join(action, ", ")}
-		}
-		return &found{do: do, action: append(action, "compare a step with and without a profiler by the clock"), saw: strings.Join(saw, ", "), change: change,
+		saw := countedAll(some{counts[trace.CPUOp], "operator"}, some{counts[trace.Runtime] + counts[trace.Driver], "call"}, some{counts[trace.Python], "frame"})
+		return &found{do: do, action: action, saw: saw, change: change,
 			numbers: []Number{timeOf("that the window is longer by, about", int64(cost)), timeOf(withoutRecording, r.window-int64(cost))}}
 	},
 })
