@@ -216,10 +216,9 @@ func triedConvolutions(r *run) (list []cdg.ActID) {
 var firstOps = []string{"aten::empty", "aten::empty_strided", "aten::zeros", "aten::ones", "aten::to", "aten::cudnn_convolution", "aten::miopen_convolution", "aten::cudnn_batch_norm",
 	"aten::view", "aten::as_strided", "aten::detach"}
 
-// coldCalls lists slow calls that are the first of their name, the only one, far above its median, or launch a kernel for the first time. A name that is
-// slow all over the run is no cold start.
+// coldCalls lists slow calls that are the first of their name, the only one, far above its median, or launch a kernel for the first time.
 func coldCalls(r *run) []cdg.ActID {
-	first := sync.OnceValues(r.firstLaunches)
+	first := sync.OnceValue(r.firstLaunches)
 	var out []cdg.ActID
 	for _, k := range callKinds {
 		for _, s := range r.names[k] {
@@ -238,32 +237,23 @@ func coldCalls(r *run) []cdg.ActID {
 	return out
 }
 
-// firstLaunches are the calls that launch the first operation of each name, and when a quarter of the launches has begun: slow first calls
-// stretch time.
-func (r *run) firstLaunches() (calls whatif.Set, quarter int64) {
-	calls, quarter = r.m.NewSet(), r.g.Window.End
-	seen, launches := make([]bool, len(r.tr.Syms)), make([]int64, 0, len(r.ops))
+// firstLaunches are the calls that launch the first operation of each name.
+func (r *run) firstLaunches() whatif.Set {
+	calls, seen := r.m.NewSet(), make([]bool, len(r.tr.Syms))
 	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct {
-			launches = append(launches, r.g.Acts[l].Start)
-			if s := r.syms[o]; !seen[s] {
-				seen[s] = true
-				calls.Add(l)
-			}
+		if l := r.launch(o); l != cdg.NoAct && !seen[r.syms[o]] {
+			seen[r.syms[o]] = true
+			calls.Add(l)
 		}
 	}
-	if len(launches) > 0 {
-		quarter = stat.Nth(launches, len(launches)/4)
-	}
-	return calls, quarter
+	return calls
 }
 
 // coldOf lists the cold calls of one name.
-func coldOf(r *run, calls []cdg.ActID, launches func() (first whatif.Set, quarter int64)) []cdg.ActID {
+func coldOf(r *run, calls []cdg.ActID, firstLaunches func() whatif.Set) (cold []cdg.ActID) {
 	if !slices.ContainsFunc(calls, func(a cdg.ActID) bool { return r.own(a) > coldCall }) {
 		return nil
 	}
-	first, quarter := launches()
 	earliest := earliest(r, calls)
 	var durs []int64
 	for _, a := range calls {
@@ -275,24 +265,11 @@ func coldOf(r *run, calls []cdg.ActID, launches func() (first whatif.Set, quarte
 	if len(durs) == 0 {
 		usual = usualCall
 	}
-	var slow, cold []cdg.ActID
-	long, late := int64(0), int64(0)
 	for _, a := range calls {
 		own := r.own(a)
-		if own <= coldCall || own <= coldFactor*usual || r.waited.Has(a) {
-			continue
-		}
-		slow = append(slow, a)
-		long += own
-		if r.g.Acts[a].Start > quarter {
-			late += own
-		}
-		if a == earliest || first.Has(a) || own > coldAgain*usual {
+		if own > coldCall && own > coldFactor*usual && !r.waited.Has(a) && (a == earliest || own > coldAgain*usual || firstLaunches().Has(a)) {
 			cold = append(cold, a)
 		}
-	}
-	if len(slow) >= 5 && 5*late > long {
-		return nil // slow all over: memory is allocated again and again, or the like
 	}
 	return cold
 }
