@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"html"
 	"io"
 	"strings"
 
@@ -34,7 +33,7 @@ func DrawDifference(w io.Writer, d *report.Compared) error {
 	columns := (svgWidth - svgLeft) / svgColumn
 	height := 2*(svgBar+10) + svgLegend*((len(classes)+columns-1)/columns) + 20
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13" role="img">`+"\n", svgWidth, height, svgWidth, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", html.EscapeString(d.Verdict))
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", escaped.Replace(d.Verdict))
 	longest := max(d.Sides[0].Length, d.Sides[1].Length, 1)
 	for i, side := range d.Sides {
 		y := 8 + i*(svgBar+10)
@@ -43,14 +42,14 @@ func DrawDifference(w io.Writer, d *report.Compared) error {
 		for _, c := range classes {
 			ns := side.ByClass[c]
 			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
-				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, critpath.ClassNamed(c).Hex(), html.EscapeString(report.ClassWords(c)), tables.Duration(ns))
+				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, critpath.ClassNamed(c).Hex(), escaped.Replace(report.ClassWords(c)), tables.Duration(ns))
 			at += ns
 		}
 		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.Length))
 	}
 	for i, c := range classes {
 		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, critpath.ClassNamed(c).Hex(), x+18, y+11, html.EscapeString(report.ClassWords(c)))
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, critpath.ClassNamed(c).Hex(), x+18, y+11, escaped.Replace(report.ClassWords(c)))
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
