@@ -81,7 +81,7 @@ func (b *builder) applyRules() *Graph {
 	held := b.holdsBeside()
 	pooled()
 	b.bindHostCollectives()
-	(&threadBinder{builder: b, own: map[LaneID]map[trace.Sym]int64{}}).bindThreads(g.Window.Start, g.Window.End)
+	(&threadBinder{builder: b, own: map[LaneID]map[trace.Sym]int64{}, givers: map[LaneID]giver{}}).bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
 	held()
 	b.measureUsual()

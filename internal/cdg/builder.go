@@ -110,8 +110,9 @@ type place struct {
 // threadBinder chooses what threads waited for.
 type threadBinder struct {
 	*builder
-	turns *turns                         // the threads of the process at hand; nil when it has one only
-	own   map[LaneID]map[trace.Sym]int64 // what slices take of their own as a rule, by thread and name; of threads that were asked for
+	turns  *turns                         // the threads of the process at hand; nil when it has one only
+	own    map[LaneID]map[trace.Sym]int64 // what slices take of their own as a rule, by thread and name; of threads that were asked for
+	givers map[LaneID]giver               // of threads, the last that was asked for
 }
 
 // callWait is a call with the operation that it may have waited for.

@@ -41,6 +41,7 @@ type released struct {
 type locks struct {
 	waits    []int8 // per symbol: 1 + the way in which a frame of that name waits, 0 for none; nil without frames
 	releases map[trace.ProcID][]released
+	idles    []bool // per symbol: a frame of that name lets others have the interpreter
 	framed   []bool // per lane: frames of a thread of Python were recorded
 }
 
@@ -68,6 +69,7 @@ func (b *builder) findLocks() (out locks) {
 			}
 		}
 	}
+	out.idles = matchSyms(b.tr, idling.MatchString)
 	letting := matchSyms(b.tr, lettingGo.MatchString)
 	for a := range b.firstOp {
 		e, act := b.event(a), &b.d.Acts[a]
@@ -145,23 +147,38 @@ func (b *threadBinder) held(w *Wait, lane LaneID, piece int, from, t int64) bool
 	return w.Rule == Handoff
 }
 
-// letGoBy reports whether it was one thread that another one waited for last, before what that one does in a piece. What ended earlier waits is known by now.
+// giver is the thread that another one waited for last, before what that one does in a piece.
+type giver struct {
+	piece int
+	lane  LaneID // NoLane: none
+}
+
+// letGoBy reports whether it was one thread that another one waited for last, before what that one does in a piece. What ended earlier waits is known
+// by now, so that only what lies behind the piece that was asked for before has to be looked through.
 func (b *threadBinder) letGoBy(lane, y LaneID, piece int) bool {
 	d := b.d
-	for i := piece; i > int(d.PieceFirst[y]); i-- {
+	known, asked := b.givers[y]
+	if !asked || known.piece > piece {
+		known = giver{int(d.PieceFirst[y]), NoLane}
+	}
+	for i := piece; i > known.piece; i-- {
 		if id := d.Pieces[i].Begun; id != NoWait && d.Waits[id].Rule == Handoff {
-			return d.Acts[d.Waits[id].From].Lane == lane
+			known.lane = d.Acts[d.Waits[id].From].Lane
+			break
 		} else if !b.computes(i-1) && d.Pieces[i].Start-d.Pieces[i-1].Start > handoffAtOnce {
-			return false
+			known.lane = NoLane
+			break
 		}
 	}
-	return false
+	known.piece = piece
+	b.givers[y] = known
+	return known.lane == lane
 }
 
 // computes reports whether a thread is in a frame of Python in a piece that keeps the interpreter.
 func (b *threadBinder) computes(piece int) bool {
 	a := b.d.Pieces[piece].Owner
-	return a != NoAct && b.event(a).Kind == trace.Python && !idling.MatchString(b.tr.Str(b.event(a).Name))
+	return a != NoAct && b.event(a).Kind == trace.Python && !b.locks.idles[b.event(a).Name]
 }
 
 // usualOwn is what a slice of a name takes of its own as a rule, by the half of its pieces on a thread.

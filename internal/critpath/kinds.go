@@ -27,9 +27,13 @@ var hostKind = [trace.NumKinds]SegmentKind{trace.Runtime: RuntimeCall, trace.Dri
 type hostSet struct {
 	y     *cdg.Layout
 	known []uint8 // per symbol: 0 not asked, 1 it says what ran, 2 it is a name around what was not recorded
+	idles []uint8 // per symbol: 0 not asked, 1 a frame of that name works, 2 it waits for another thread
 }
 
-func newHostSet(y *cdg.Layout) hostSet { return hostSet{y, make([]uint8, len(y.Trace.Syms))} }
+func newHostSet(y *cdg.Layout) hostSet {
+	n := len(y.Trace.Syms)
+	return hostSet{y, make([]uint8, n), make([]uint8, n)}
+}
 
 // own is the kind of time that a slice has to itself, and on what evidence it is that. An annotation, a step and a frame that waits say
 // where the thread was: what it did there is not recorded, unless the annotation stands for the work of a backend or of a data loader.
@@ -44,7 +48,7 @@ func (s *hostSet) own(a cdg.ActID) (SegmentKind, cdg.Evidence) {
 		s.known[e.Name] = 2
 		says := backend
 		if e.Kind == trace.Python {
-			says = !cdg.WaitingFrame(name)
+			says = !s.waits(a)
 		}
 		if says || s.y.WaitsForLoader(a) {
 			s.known[e.Name] = 1
@@ -59,7 +63,16 @@ func (s *hostSet) own(a cdg.ActID) (SegmentKind, cdg.Evidence) {
 // waits reports whether a slice is a frame that waits for another thread, by its name.
 func (s *hostSet) waits(a cdg.ActID) bool {
 	e := &s.y.Trace.Events[s.y.Acts[a].Event]
-	return e.Kind == trace.Python && cdg.WaitingFrame(s.y.Trace.Str(e.Name))
+	if e.Kind != trace.Python {
+		return false
+	}
+	if s.idles[e.Name] == 0 {
+		s.idles[e.Name] = 1
+		if cdg.WaitingFrame(s.y.Trace.Str(e.Name)) {
+			s.idles[e.Name] = 2
+		}
+	}
+	return s.idles[e.Name] == 2
 }
 
 // works reports whether a slice is a frame that does not wait for another thread: what such a frame takes is its own, as waits have frames too.
